@@ -1,0 +1,64 @@
+# Two commands are enough: `make lab` opens the lab, `make test` runs every test.
+# Each sets up what it needs, alone and first, and is quick the second time.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: lab test js bench lint wheel clean hooks help
+
+BIN := .venv/bin
+# Node from the machine where it is recent enough, else the one that tools/setup-node puts into .venv.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+BUNDLE := src/mirada/static/words.js
+BUNDLE_SOURCES := $(shell find frontend/src -type f 2>/dev/null) frontend/build.mjs frontend/tsconfig.json src/mirada/views/words.json
+
+help:  ## say what can be typed
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+lab: .venv/.lab $(BUNDLE)  ## open the lab in the browser
+	@mirada lab || { code=$$?; [ $$code -eq 130 ] || exit $$code; }
+
+test: .venv/.dev $(BUNDLE)  ## run every test: types, TypeScript, Python, browser
+	@tools/setup-chromium
+	@cd frontend && npm run --silent types && npm run --silent test
+	@python -m pytest
+
+js: $(BUNDLE)  ## build the page
+
+bench: .venv/.dev $(BUNDLE)  ## measure speed and memory beside a peer
+	@python -m benchmarks
+
+lint: .venv/.dev frontend/node_modules/.package-lock.json  ## ruff, pyright and TypeScript's types
+	@ruff check . && ruff format --check . && pyright && cd frontend && npm run --silent types
+
+wheel: .venv/.dev $(BUNDLE)  ## build the wheel and the sdist into dist/
+	@rm -rf dist && python -m build --no-isolation
+
+hooks: .venv/.dev  ## check each commit with prek
+	@prek install
+
+clean:  ## remove all that make has made
+	rm -rf .venv frontend/node_modules dist build src/mirada/static/[!.]*
+
+.venv/.python:
+	@tools/setup-python
+	@touch $@
+
+.venv/.lab: .venv/.python pyproject.toml constraints.txt
+	@echo "Setting up Mirada (a few minutes the first time) ..."
+	@python -m pip install -q -c constraints.txt -e ".[lab]"
+	@touch $@
+
+.venv/.dev: .venv/.python pyproject.toml constraints.txt
+	@echo "Setting up Mirada and its tests (a few minutes the first time) ..."
+	@python -m pip install -q -c constraints.txt -e ".[all]" --group dev
+	@touch $@ .venv/.lab
+
+frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json | .venv/.python
+	@tools/setup-node
+	@cd frontend && npm ci --silent
+	@touch $@
+
+$(BUNDLE): frontend/node_modules/.package-lock.json $(BUNDLE_SOURCES)
+	@cd frontend && npm run --silent build
