@@ -35,7 +35,8 @@ lint: .venv/.dev frontend/node_modules/.package-lock.json  ## ruff, pyright and 
 wheel: .venv/.dev $(BUNDLE)  ## build the wheel and the sdist into dist/
 	@rm -rf dist && python -m build --no-isolation
 
-hooks: .venv/.dev  ## check each commit with prek
+hooks: .venv/.dev frontend/node_modules/.package-lock.json  ## check each commit with prek
+	@pyright --version >/dev/null  # fetches its program once; from then on the hooks need no network
 	@prek install
 
 clean:  ## remove all that make has made
