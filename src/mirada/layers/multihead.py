@@ -1,0 +1,181 @@
+"""Several heads that look at the same words, each in its own way ("Attention Is All You Need", 3.2.2)."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mirada.layers.attention import attention, attention_weights
+from mirada.layers.cache import KVCache
+from mirada.layers.masks import Mask
+from mirada.layers.positions import RotaryPositions
+
+
+class MultiHeadAttention(nn.Module):
+    """Cut into heads, let each attend, join them, mix them: (batch, length, d_model) in and out.
+
+    Self-attention, `layer(x)`, projects x at once to its queries, keys and values (`qkv_proj`, in that
+    order). Cross-attention, `layer(x, context)`, takes the queries from x, keys and values from the context:
+    through the same `qkv_proj` where both are equally wide, through `query_proj` and `kv_proj` where the
+    context has a width of its own. `output_proj` mixes the heads.
+
+    Args:
+        d_model: width of x and of the output.
+        num_heads: heads of queries.
+        num_kv_heads: heads of keys and values; it divides num_heads, and each serves a group of query heads
+            (https://arxiv.org/abs/2305.13245). As many as num_heads unless given.
+        head_dim: width of a head; d_model / num_heads unless given.
+        d_context: width of the context where it differs from d_model; the layer then needs a context.
+        bias: whether the projections add one.
+        dropout: share of the weights that is dropped, in training only.
+        rotary: turns queries and keys by their position (self-attention only).
+
+    Raises:
+        ValueError: sizes that do not fit.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        num_kv_heads: int | None = None,
+        head_dim: int | None = None,
+        d_context: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+        rotary: RotaryPositions | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ):
+        super().__init__()
+        self.d_model, self.num_heads = d_model, num_heads
+        self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        self.d_context = d_model if d_context is None else d_context
+        self.dropout = dropout
+        self.rotary = rotary
+        for name in ("d_model", "num_heads", "num_kv_heads", "d_context"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, but is {getattr(self, name)}")
+        if head_dim is None and d_model % num_heads:
+            raise ValueError(
+                f"d_model={d_model} cannot be cut into num_heads={num_heads} equal heads; "
+                "choose a multiple, or say how wide a head is with head_dim"
+            )
+        self.head_dim = d_model // num_heads if head_dim is None else head_dim
+        if self.head_dim < 1:
+            raise ValueError(f"head_dim must be at least 1, but is {self.head_dim}")
+        if num_heads % self.num_kv_heads:
+            raise ValueError(f"num_kv_heads={num_kv_heads} must divide num_heads={num_heads}")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1, but is {dropout}")
+        if rotary is not None and rotary.head_dim != self.head_dim:
+            raise ValueError(
+                f"rotary is made for head_dim={rotary.head_dim}, the heads are {self.head_dim} wide"
+            )
+
+        self._width = num_heads * self.head_dim  # of all queries
+        self._kv_width = self.num_kv_heads * self.head_dim  # of all keys, and of all values
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        if self.d_context == d_model:
+            self.qkv_proj = nn.Linear(d_model, self._width + 2 * self._kv_width, **options)
+        else:
+            self.query_proj = nn.Linear(d_model, self._width, **options)
+            self.kv_proj = nn.Linear(self.d_context, 2 * self._kv_width, **options)
+        self.output_proj = nn.Linear(self._width, d_model, **options)
+
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        mask: Mask | None = None,
+        *,
+        cache: KVCache | None = None,
+        positions: Tensor | None = None,
+    ) -> Tensor:
+        """What each place of x takes with it: (batch, length, d_model).
+
+        Args:
+            x: (batch, length, d_model).
+            context: (batch, keys, d_context), the sequence looked at; x itself unless given.
+            mask: who may look at whom. It speaks of all keys: with a cache, of those in it and the new ones.
+            cache: keeps the keys and values of x behind those it holds, and x looks at all of them.
+            positions: (length,) or (batch, length), whole numbers, for `rotary`. Unless given, they count
+                from 0, with a cache from its length.
+
+        Raises:
+            ValueError: what is given does not fit this layer; the message names it.
+        """
+        query, key, value = self._heads(x, context, cache, positions)
+        mixed = attention(query, key, value, mask, dropout=self.dropout if self.training else 0.0)
+        if cache is not None:
+            cache.length += x.shape[1]  # not before: a call that failed leaves the cache as it was
+        return self.output_proj(mixed.transpose(1, 2).flatten(2))  # (batch, length, heads · head_dim)
+
+    def weights(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        mask: Mask | None = None,
+        *,
+        cache: KVCache | None = None,
+        positions: Tensor | None = None,
+    ) -> Tensor:
+        """How `forward`, called with the same, would look: (batch, num_heads, length, keys), before dropout.
+
+        A cache is looked at and stays as long as it was: asking does not advance it.
+        """
+        query, key, _ = self._heads(x, context, cache, positions)
+        return attention_weights(query, key, mask)
+
+    def _heads(
+        self, x: Tensor, context: Tensor | None, cache: KVCache | None, positions: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Query, key and value of every head: (batch, heads, length, head_dim)."""
+        self._check(x, context, cache, positions)
+        if context is None:
+            projected = self.qkv_proj(x).split((self._width, self._kv_width, self._kv_width), dim=-1)
+        elif self.d_context == self.d_model:
+            # x needs the first rows of qkv_proj only, the context the others.
+            rows = (self._width, 2 * self._kv_width)
+            weight, bias = self.qkv_proj.weight.split(rows), (None, None)
+            if self.qkv_proj.bias is not None:
+                bias = self.qkv_proj.bias.split(rows)
+            key_value = F.linear(context, weight[1], bias[1])
+            projected = (F.linear(x, weight[0], bias[0]), *key_value.split(self._kv_width, dim=-1))
+        else:
+            projected = (self.query_proj(x), *self.kv_proj(context).split(self._kv_width, dim=-1))
+        query, key, value = (p.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for p in projected)
+
+        if self.rotary is not None:
+            if positions is None:
+                start = 0 if cache is None else cache.length
+                positions = torch.arange(start, start + x.shape[1], device=x.device)
+            query, key = self.rotary(query, positions), self.rotary(key, positions)
+        if cache is not None:
+            key, value = cache.place(key, value)
+        return query, key, value
+
+    def _check(
+        self, x: Tensor, context: Tensor | None, cache: KVCache | None, positions: Tensor | None
+    ) -> None:
+        if x.dim() != 3 or x.shape[-1] != self.d_model:
+            raise ValueError(f"x must be (batch, length, d_model={self.d_model}), but is {tuple(x.shape)}")
+        if context is None:
+            if self.d_context != self.d_model:
+                raise ValueError(
+                    f"this layer looks at a context of width d_context={self.d_context}: give it one"
+                )
+        elif context.dim() != 3 or (context.shape[0], context.shape[2]) != (x.shape[0], self.d_context):
+            raise ValueError(
+                f"context must be (batch={x.shape[0]}, keys, d_context={self.d_context}), "
+                f"but is {tuple(context.shape)}; x is {tuple(x.shape)}"
+            )
+        elif cache is not None:
+            raise ValueError("cache keeps what x itself has said: it cannot be used with a context")
+        elif self.rotary is not None:
+            raise ValueError("rotary positions compare places of one sequence: the layer takes no context")
+        if positions is not None and self.rotary is None:
+            raise ValueError("positions are for rotary: this layer was built without it")
+
+    def extra_repr(self) -> str:
+        return f"num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}, head_dim={self.head_dim}"
