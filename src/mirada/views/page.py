@@ -1,0 +1,148 @@
+"""The Words page as one self-contained HTML document: for a file, for the lab, for a notebook's frame.
+
+Everything stands inside: style, script, the picture drawn beforehand, the state. A Content-Security-Policy
+allows that script and that style by their hashes and nothing else, so no request can leave the page.
+Needs no torch.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import quote
+
+from mirada.catalogue import LANGUAGES, Language, say
+
+Host = Literal["file", "lab", "widget"]
+
+STATIC = Path(__file__).resolve().parent.parent / "static"
+
+# One word looking at another: ink where the look lands, coral where it starts.
+ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<rect width='32' height='32' rx='7' fill='#FCFAF5'/>"
+    "<g fill='none' stroke-width='5'><path d='M7 23C7 5 25 5 25 23' stroke='#211C17'/>"
+    "<path d='M25 23C25 16 22.5 12 19 10.4' stroke='#DB5138'/></g>"
+    "<path d='M19 26h12v3H19z' fill='#DB5138'/></svg>"
+)
+
+
+class BundleMissing(RuntimeError):
+    """The page's script, style or markup has not been built. `path` is the file that is not there."""
+
+    def __init__(self, path: Path):
+        super().__init__(
+            f"the page has not been built: {path} is missing; run `make js` in the project's folder, "
+            "or install the wheel, which carries it"
+        )
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """What the front end's build leaves: one script, one style, and the markup of one language."""
+
+    script: str
+    style: str
+    markup: str
+
+
+def read_bundle(language: Language, static: Path = STATIC) -> Bundle:
+    """Read the built front end. Raises BundleMissing, naming the first file that is not there."""
+    script = read_built("words.js", static)
+    style = read_built("words.css", static)
+    # An end tag inside would close the element early and spill the rest into the page as markup.
+    for name, text, end in (("words.js", script, r"</script|<!--"), ("words.css", style, r"</style")):
+        if found := re.search(end, text, re.IGNORECASE):
+            raise ValueError(
+                f"{name} contains {found[0]!r}, which cannot stand inside a page; escape it in the source"
+            )
+    return Bundle(script, style, read_built(f"words.{language}.html", static))
+
+
+def read_built(name: str, static: Path = STATIC) -> str:
+    """One built file as text. Raises BundleMissing where it is missing or empty."""
+    path = static / name
+    # Line ends as the HTML parser will see them, or the hashes would not fit.
+    text = path.read_text("utf-8").replace("\r\n", "\n").replace("\r", "\n") if path.is_file() else ""
+    if not text.strip():
+        raise BundleMissing(path)
+    return text
+
+
+def words_page(
+    language: Language = "es",
+    *,
+    state: Mapping[str, Any] | None = None,
+    host: Host = "file",
+    token: str | None = None,
+    static: Path = STATIC,
+) -> str:
+    """The whole document.
+
+    Args:
+        language: of the first picture; the page can switch to the other one by itself.
+        state: a WordsState as a JSON-like mapping; None is the page's own initial state.
+        host: where it will stand. Only "lab" may talk to a server, and only to its own.
+        token: the lab's token, which the page sends back on each call of the API.
+        static: the folder of the built front end.
+
+    Raises:
+        BundleMissing: the front end has not been built.
+        ValueError: an unknown language, or a state that JSON cannot hold (NaN, infinity).
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
+    bundle = read_bundle(language, static)
+    root = {"mirada": "words", "language": language, "host": host, "token": token}
+    attributes = " ".join(f'data-{k}="{escape(v)}"' for k, v in root.items() if v is not None)
+    data = (
+        ""
+        if state is None
+        else f'<script type="application/json" data-mirada="state">{embed(state)}</script>'
+    )
+    icon = quote(ICON, safe=" =:/'")
+    return (
+        f'<!doctype html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(bundle, host)}">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f'<meta name="description" content="{escape(say("page.description", language))}">\n'
+        f"<title>{escape(say('page.title', language))}</title>\n"
+        f'<link rel="icon" href="data:image/svg+xml,{icon}">\n'
+        f"<style>{bundle.style}</style>\n</head>\n<body>\n"
+        f"<div {attributes}>{bundle.markup}</div>\n{data}<script>{bundle.script}</script>\n</body>\n</html>\n"
+    )
+
+
+def policy(bundle: Bundle, host: Host) -> str:
+    """The Content-Security-Policy under which the page works and nothing else does."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{fingerprint(bundle.script)}'",
+            f"style-src '{fingerprint(bundle.style)}'",
+            "img-src data: blob:",  # the icon, and the picture on its way to becoming a PNG
+            *(["connect-src 'self'"] if host == "lab" else []),
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def fingerprint(text: str) -> str:
+    """The hash by which a policy knows an inline element (CSP 3, section 6.7.3)."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def embed(data: Any) -> str:
+    """JSON that can stand inside a script element: no text in it can end the element or open a comment."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # Also half emoji (lone surrogates), which UTF-8 cannot write, and the two line ends of old scripts.
+    return re.sub("[<\u2028\u2029\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,0 +1,138 @@
+"""The page's assembly, on a small bundle of its own: what stands inside, what cannot get out."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from mirada.views.page import BundleMissing, words_page
+
+SCRIPT = "document.title='ñ'\n"
+STYLE = "body{color:#211C17}\n"
+
+
+@pytest.fixture
+def static(tmp_path):
+    (tmp_path / "words.js").write_text(SCRIPT, "utf-8")
+    (tmp_path / "words.css").write_text(STYLE, "utf-8")
+    (tmp_path / "words.es.html").write_text("<h1>¿A quién mira cada palabra?</h1><p>banco</p>", "utf-8")
+    (tmp_path / "words.en.html").write_text("<h1>Whom does each word look at?</h1><p>bank</p>", "utf-8")
+    return tmp_path
+
+
+class Reader(HTMLParser):
+    """Collects the elements of a document with their attributes and, for script, style and title, their text."""
+
+    def __init__(self, document):
+        super().__init__()
+        self.elements = []
+        self.inside = False
+        self.feed(document)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs), []))
+        self.inside = True
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        if self.inside:
+            self.elements[-1][2].append(data)
+
+    def all(self, name):
+        return [(attributes, "".join(text)) for tag, attributes, text in self.elements if tag == name]
+
+    def meta(self, name):
+        return next(a["content"] for a, _ in self.all("meta") if name in (a.get("name"), a.get("http-equiv")))
+
+
+def sha256(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+@pytest.mark.parametrize(("language", "word"), [("es", "banco"), ("en", "bank")])
+def test_the_document_names_its_language_and_carries_everything(static, language, word):
+    page = Reader(words_page(language, static=static))
+    assert page.all("html")[0][0] == {"lang": language}
+    assert page.all("p")[0][1] == word
+    assert page.all("div")[0][0] == {"data-mirada": "words", "data-language": language, "data-host": "file"}
+    assert page.meta("viewport") == "width=device-width,initial-scale=1"
+    assert page.meta("color-scheme") == "light dark"
+    assert len(page.meta("description")) > 40
+    assert page.all("title")[0][1].endswith("Mirada")
+    assert all(a.get("href", "").startswith("data:") for a, _ in page.all("link"))
+    assert not any("src" in attributes for _, attributes, _ in page.elements)
+
+
+def test_the_policy_allows_this_script_and_this_style_and_nothing_else(static):
+    page = Reader(words_page("es", static=static))
+    policy = dict(rule.split(" ", 1) for rule in page.meta("Content-Security-Policy").split("; "))
+    assert policy["default-src"] == "'none'"
+    assert policy["script-src"] == sha256(page.all("script")[-1][1]) == sha256(SCRIPT)
+    assert policy["style-src"] == sha256(page.all("style")[0][1]) == sha256(STYLE)
+    assert policy["img-src"] == "data: blob:"
+    assert "connect-src" not in policy
+    assert "unsafe" not in str(policy)
+
+
+def test_only_the_lab_may_talk_and_it_carries_the_token(static):
+    page = Reader(words_page("es", host="lab", token='a"b<', static=static))
+    assert "connect-src 'self'" in page.meta("Content-Security-Policy")
+    assert page.all("div")[0][0]["data-token"] == 'a"b<'
+
+
+def test_line_ends_are_hashed_as_a_browser_reads_them(static):
+    (static / "words.js").write_bytes(b"a()\r\nb()\rc()")
+    document = words_page("es", static=static)
+    assert sha256("a()\nb()\nc()") in document
+    assert "\r" not in document
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["</script><b>", "</SCRIPT >", "<!--<script>", "\u2028\u2029", "مرحبا", "😀", "\ud83d", 'a"b\\', "a\0b"],
+)
+def test_hostile_words_stay_text(static, word):
+    state = {"words": [word, "banco"]}
+    document = words_page("es", state=state, static=static)
+    assert "\u2028" not in document
+    document.encode()
+    scripts = Reader(document).all("script")
+    assert [attributes for attributes, _ in scripts] == [
+        {"type": "application/json", "data-mirada": "state"},
+        {},
+    ]
+    assert json.loads(scripts[0][1]) == state
+    assert "<!--" not in document
+
+
+def test_a_state_that_json_cannot_hold_is_refused(static):
+    with pytest.raises(ValueError, match="JSON"):
+        words_page("es", state={"temperature": float("nan")}, static=static)
+
+
+def test_an_unknown_language_is_refused(static):
+    with pytest.raises(ValueError, match=r"es, en.*'fr'"):
+        words_page("fr", static=static)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("name", ["words.js", "words.css", "words.es.html"])
+@pytest.mark.parametrize("how", ["missing", "empty"])
+def test_a_missing_bundle_is_named_and_says_what_to_do(static, name, how):
+    (static / name).unlink() if how == "missing" else (static / name).write_text(" \n")
+    with pytest.raises(BundleMissing, match=rf"{re.escape(name)}.*make js"):
+        words_page("es", static=static)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("words.js", "x='</Script>'"), ("words.js", "x<!--y"), ("words.css", "a{}</style>")]
+)
+def test_a_bundle_that_would_break_out_of_its_element_is_refused(static, name, text):
+    (static / name).write_text(text)
+    with pytest.raises(ValueError, match="cannot stand inside a page"):
+        words_page("es", static=static)
