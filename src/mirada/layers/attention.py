@@ -1,0 +1,133 @@
+"""The formula: softmax(QKᵀ/√d)·V.
+
+Two functions. `attention_weights` gives the table: who looks at whom, and how much. `attention` gives the
+output through PyTorch's fused kernel, which never builds the table. `attention_weights(q, k, mask) @ v`
+equals `attention(q, k, v, mask)`; only their memory differs.
+
+Vaswani et al., "Attention Is All You Need", 2017, equation 1.
+"""
+
+import math
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from mirada.layers.masks import Mask, check_mask, open_empty_rows
+from mirada.layers.rows import by_rows, fold
+
+
+def attention_weights(
+    query: Tensor,  # (…, heads, queries, d)
+    key: Tensor,  # (…, heads or a divisor of it, keys, d)
+    mask: Mask | None = None,
+    *,
+    temperature: float = 1.0,
+) -> Tensor:  # (…, heads, queries, keys)
+    """How much each query looks at each key: softmax over the keys of q·k / (√d · temperature), plus biases.
+
+    Each row sums to 1, or to 0 where the mask leaves nobody to look at. Masked weights are exactly 0.
+    A low temperature focuses, a high one spreads; the order of the keys stays.
+
+    Raises ValueError for shapes that do not fit and a temperature that is not positive and finite,
+    TypeError for a mask that is not a `Mask` and for tensors that are not floating point.
+    """
+    shape = check_shapes(query, key, key)
+    scale = scale_of(query, temperature)
+    if mask is not None:
+        check_mask(mask).check(shape)
+        key, _ = hide_padding(key, key, mask, shape)
+    if query.dim() > 3:
+        key = key.repeat_interleave(
+            query.size(-3) // max(key.size(-3), 1), dim=-3
+        )  # the heads of a group share a key
+    wide = torch.promote_types(query.dtype, torch.float32)  # half precision is too coarse for scores
+    scores = query.to(wide) @ key.to(wide).transpose(-2, -1) * scale
+    if mask is None:
+        return scores.softmax(-1).to(query.dtype)
+    table = mask.table(shape, slice(0, shape[-2]), slice(0, shape[-1]), query.device)
+    table, nobody = open_empty_rows(table)
+    scores = scores.masked_fill(~table, -math.inf) if table.dtype == torch.bool else scores + table.to(wide)
+    return scores.softmax(-1).masked_fill(nobody, 0).to(query.dtype)
+
+
+def attention(
+    query: Tensor,  # (…, heads, queries, d)
+    key: Tensor,  # (…, heads or a divisor of it, keys, d)
+    value: Tensor,  # (…, heads as key, keys, dv)
+    mask: Mask | None = None,
+    *,
+    temperature: float = 1.0,
+    dropout: float = 0.0,
+) -> Tensor:  # (…, heads, queries, dv)
+    """What each query takes with it: the average of the values, weighted as it looks at their keys.
+
+    Equals `attention_weights(query, key, mask, temperature=temperature) @ value` without the table: memory
+    grows with the length, not with its square. `dropout` drops that share of the weights; pass 0 outside
+    of training. Where a mask leaves nobody to look at, the output is 0.
+
+    Raises what `attention_weights` raises.
+    """
+    shape = check_shapes(query, key, value)
+    scale = scale_of(query, temperature)
+    if not 0 <= dropout <= 1:
+        raise ValueError(f"dropout is {dropout}; expected a share of the weights, from 0 to 1")
+    if mask is not None:
+        check_mask(mask).check(shape)
+        key, value = hide_padding(key, value, mask, shape)
+
+    # The fused kernel takes four dimensions and one width: zeros at the end change no product and no average.
+    width = max(query.size(-1), value.size(-1))
+    q, k, v = (
+        fold(F.pad(x, (0, width - x.size(-1))) if x.size(-1) < width else x) for x in (query, key, value)
+    )
+    options = {"scale": scale, "dropout_p": dropout, "enable_gqa": q.size(1) != k.size(1)}
+    if mask is None or (mask.is_causal and shape[-2] == 1):  # the last token looks at all
+        output = F.scaled_dot_product_attention(q, k, v, **options)
+    elif mask.is_causal and shape[-2] == shape[-1]:
+        output = F.scaled_dot_product_attention(q, k, v, is_causal=True, **options)
+    else:
+        output = by_rows(q, k, v, mask, shape, **options)
+    return output[..., : value.size(-1)].reshape(*query.shape[:-1], value.size(-1)).to(query.dtype)
+
+
+def hide_padding(key: Tensor, value: Tensor, mask: Mask, shape: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Zeros at keys that nobody in the sample may look at: a weight of 0 would let NaN through, 0 · NaN."""
+    visible = mask.visible_keys(shape, key.device)
+    if visible is None:
+        return key, value
+    hidden = ~visible.transpose(-2, -1)  # (…, keys, 1)
+    return key.masked_fill(hidden, 0), value.masked_fill(hidden, 0)
+
+
+def scale_of(query: Tensor, temperature: float) -> float:
+    if not 0 < temperature < math.inf:
+        raise ValueError(f"temperature is {temperature}; expected a positive, finite number")
+    return 1 / (math.sqrt(query.size(-1)) * temperature)
+
+
+def check_shapes(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
+    """The shape of the scores, (…, heads, queries, keys); ValueError or TypeError for what does not fit."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if not x.is_floating_point():
+            raise TypeError(f"{name} has dtype {x.dtype}; expected floating point: write {name}.float()")
+        if x.dim() < 2 or x.dim() != query.dim():
+            expected = "at least (length, width)" if x is query else f"{query.dim()} dimensions, as query"
+            raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {expected}")
+    if query.size(-1) == 0:
+        raise ValueError(f"query has shape {tuple(query.shape)}; expected at least one number for each token")
+    grouped = query.dim() > 3 and key.size(-3) > 0 and query.size(-3) % key.size(-3) == 0
+    heads = key.shape[-3:-2] if grouped else query.shape[:-2][-1:]
+    lead = (*query.shape[:-2][:-1], *heads)
+    for name, x, expected in (
+        ("key", key, (*lead, key.size(-2), query.size(-1))),
+        ("value", value, (*lead, key.size(-2), value.size(-1))),
+    ):
+        if tuple(x.shape) != expected:
+            fits = " (its heads may also divide those of query)" if name == "key" and query.dim() > 3 else ""
+            raise ValueError(
+                f"{name} has shape {tuple(x.shape)}, which does not fit query {tuple(query.shape)}; "
+                f"expected {expected}{fits}"
+            )
+    return (*query.shape[:-1], key.size(-2))
