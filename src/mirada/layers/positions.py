@@ -136,15 +136,10 @@ class RotaryPositions(nn.Module):
             angles = angles[:, None]  # the same for every head
         table = torch.float64 if x.dtype == torch.float64 else torch.float32
         cos, sin = angles.cos().to(table), angles.sin().to(table)
-
-        if self.layout == "half":
-            first, second = x.chunk(2, dim=-1)
-        else:
-            first, second = x[..., 0::2], x[..., 1::2]
+        pairs, axis = ((2, -1), -2) if self.layout == "half" else ((-1, 2), -1)
+        first, second = x.unflatten(-1, pairs).unbind(axis)  # each (batch, heads, length, head_dim / 2)
         turned = (first * cos - second * sin, first * sin + second * cos)  # float32 for half precision
-        if self.layout == "half":
-            return torch.cat(turned, dim=-1).to(x.dtype)
-        return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
+        return torch.stack(turned, dim=axis).flatten(-2).to(x.dtype)
 
     def extra_repr(self) -> str:
         return f"head_dim={self.head_dim}, base={self.base}, layout={self.layout!r}"
