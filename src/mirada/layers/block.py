@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from mirada.layers.cache import KVCache
 from mirada.layers.masks import Mask
-from mirada.layers.multihead import MultiHeadAttention
+from mirada.layers.multihead import MultiHeadAttention, clean_padding
 from mirada.layers.positions import RotaryPositions
 
 Norm = Literal["layer", "rms"]
@@ -59,8 +59,8 @@ class BlockConfig:
                 )
         if self.eps <= 0:
             raise ValueError(f"eps must be greater than 0, but is {self.eps}")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, but is {self.dropout}")
+        if not 0 <= self.dropout <= 1:
+            raise ValueError(f"dropout must be a share, from 0 to 1, but is {self.dropout}")
         if self.d_context is not None and not self.cross_attention:
             raise ValueError(f"d_context={self.d_context} needs cross_attention=True")
 
@@ -180,6 +180,8 @@ class TransformerBlock(nn.Module):
         Raises:
             ValueError: a context without cross-attention or the reverse, or shapes that do not fit.
         """
+        if x.dim() != 3 or x.shape[-1] != self.d_model:
+            raise ValueError(f"x must be (batch, length, d_model={self.d_model}), but is {tuple(x.shape)}")
         if (context is not None) != self.config.cross_attention:
             raise ValueError(
                 "this block has no cross-attention: it takes no context"
@@ -188,6 +190,9 @@ class TransformerBlock(nn.Module):
             )
         if context_mask is not None and context is None:
             raise ValueError("context_mask says who may look at the context, but there is none")
+        if mask is not None:
+            keys = x.shape[1] + (0 if cache is None else cache.length)
+            x = clean_padding(x, mask, (x.shape[0], self.num_heads, x.shape[1], keys))
         own = {"mask": mask, "cache": cache, "positions": positions}
         if self.config.norm_first:
             x = x + self.dropout(self.attention(self.norm1(x), **own))

@@ -1,12 +1,14 @@
 """Several heads that look at the same words, each in its own way ("Attention Is All You Need", 3.2.2)."""
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirada.layers.attention import attention, attention_weights
 from mirada.layers.cache import KVCache
-from mirada.layers.masks import Mask
+from mirada.layers.masks import Mask, check_mask
 from mirada.layers.positions import RotaryPositions
 
 
@@ -66,8 +68,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"head_dim must be at least 1, but is {self.head_dim}")
         if num_heads % self.num_kv_heads:
             raise ValueError(f"num_kv_heads={num_kv_heads} must divide num_heads={num_heads}")
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, but is {dropout}")
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"dropout must be a share, from 0 to 1, but is {dropout}")
         if rotary is not None and rotary.head_dim != self.head_dim:
             raise ValueError(
                 f"rotary is made for head_dim={rotary.head_dim}, the heads are {self.head_dim} wide"
@@ -105,7 +107,7 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: what is given does not fit this layer; the message names it.
         """
-        query, key, value = self._heads(x, context, cache, positions)
+        query, key, value = self._heads(x, context, mask, cache, positions)
         mixed = attention(query, key, value, mask, dropout=self.dropout if self.training else 0.0)
         if cache is not None:
             cache.length += x.shape[1]  # not before: a call that failed leaves the cache as it was
@@ -124,40 +126,39 @@ class MultiHeadAttention(nn.Module):
 
         A cache is looked at and stays as long as it was: asking does not advance it.
         """
-        query, key, _ = self._heads(x, context, cache, positions)
+        query, key, _ = self._heads(x, context, mask, cache, positions)
         return attention_weights(query, key, mask)
 
-    def _heads(
-        self, x: Tensor, context: Tensor | None, cache: KVCache | None, positions: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def _heads(self, x, context, mask, cache, positions) -> tuple[Tensor, Tensor, Tensor]:
         """Query, key and value of every head: (batch, heads, length, head_dim)."""
         self._check(x, context, cache, positions)
+        start = 0 if cache is None else cache.length
+        seen = x if context is None else context
+        if mask is not None:
+            seen = clean_padding(seen, mask, (x.shape[0], self.num_heads, x.shape[1], start + seen.shape[1]))
+
+        q, kv = self._width, self._kv_width
         if context is None:
-            projected = self.qkv_proj(x).split((self._width, self._kv_width, self._kv_width), dim=-1)
-        elif self.d_context == self.d_model:
-            # x needs the first rows of qkv_proj only, the context the others.
-            rows = (self._width, 2 * self._kv_width)
-            weight, bias = self.qkv_proj.weight.split(rows), (None, None)
+            projected = self.qkv_proj(seen).split((q, kv, kv), dim=-1)
+        elif self.d_context == self.d_model:  # x needs the first rows of qkv_proj only, the context the rest
+            weight, bias = self.qkv_proj.weight.split((q, 2 * kv)), (None, None)
             if self.qkv_proj.bias is not None:
-                bias = self.qkv_proj.bias.split(rows)
-            key_value = F.linear(context, weight[1], bias[1])
-            projected = (F.linear(x, weight[0], bias[0]), *key_value.split(self._kv_width, dim=-1))
+                bias = self.qkv_proj.bias.split((q, 2 * kv))
+            key_value = F.linear(seen, weight[1], bias[1])
+            projected = (F.linear(x, weight[0], bias[0]), *key_value.split(kv, dim=-1))
         else:
-            projected = (self.query_proj(x), *self.kv_proj(context).split(self._kv_width, dim=-1))
+            projected = (self.query_proj(x), *self.kv_proj(seen).split(kv, dim=-1))
         query, key, value = (p.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for p in projected)
 
         if self.rotary is not None:
             if positions is None:
-                start = 0 if cache is None else cache.length
                 positions = torch.arange(start, start + x.shape[1], device=x.device)
             query, key = self.rotary(query, positions), self.rotary(key, positions)
         if cache is not None:
             key, value = cache.place(key, value)
         return query, key, value
 
-    def _check(
-        self, x: Tensor, context: Tensor | None, cache: KVCache | None, positions: Tensor | None
-    ) -> None:
+    def _check(self, x, context, cache, positions) -> None:
         if x.dim() != 3 or x.shape[-1] != self.d_model:
             raise ValueError(f"x must be (batch, length, d_model={self.d_model}), but is {tuple(x.shape)}")
         if context is None:
@@ -179,3 +180,17 @@ class MultiHeadAttention(nn.Module):
 
     def extra_repr(self) -> str:
         return f"num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}, head_dim={self.head_dim}"
+
+
+def clean_padding(x: Tensor, mask: Mask, shape: Sequence[int]) -> Tensor:
+    """x, (batch, length, width), the last of the keys, with 0 for NaN and infinity where nobody may look.
+
+    `attention` keeps them out of what others see. But 0 · NaN is NaN, and so would be the gradient of every
+    projection that x goes through. `shape` is that of the scores, (batch, heads, queries, keys).
+    """
+    check_mask(mask).check(shape)
+    visible = mask.visible_keys(shape, x.device)  # (…, 1, keys)
+    if visible is None:
+        return x
+    hidden = ~visible.flatten(0, -2)[:, shape[-1] - x.shape[1] :, None]  # (batch or 1, length, 1)
+    return x.masked_fill(hidden & ~x.isfinite(), 0)
