@@ -4,9 +4,8 @@ Nothing is approximated: what the other side cannot say is refused by name. Weig
 shared, and no random number is drawn: layers are built on the meta device and then filled.
 """
 
-from collections.abc import Collection
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import torch
 import torch.nn.functional as F
@@ -20,23 +19,17 @@ _HEADS = {"self_attn": "attention", "multihead_attn": "cross_attention"}
 _ENCODER = {"norm1": "norm1", "norm2": "norm2", "linear1": "mlp.hidden_proj", "linear2": "mlp.output_proj"}
 _DECODER = _ENCODER | {"norm2": "norm_cross", "norm3": "norm2"}
 
-# What a part must be, by a word in its name; and the methods with which a subclass could compute otherwise.
-_KINDS = {
-    "norm": nn.LayerNorm,
-    "dropout": nn.Dropout,
-    "linear": nn.Linear,
-    "proj": nn.Linear,
-    "attn": nn.MultiheadAttention,
-    "attention": MultiHeadAttention,
-    "mlp": MLP,
-}
-_METHODS = ("forward", "weights", "_heads", "_sa_block", "_mha_block", "_ff_block")
+# The methods with which a subclass could compute something else.
+_METHODS = ("forward", "_heads", "_sa_block", "_mha_block", "_ff_block")
+
+_TheirBlock = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
+_Layer = TypeVar("_Layer", bound=nn.Module)
 
 
 @overload
 def from_torch(layer: nn.MultiheadAttention) -> MultiHeadAttention: ...
 @overload
-def from_torch(layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerBlock: ...
+def from_torch(layer: _TheirBlock) -> TransformerBlock: ...
 def from_torch(layer: nn.Module) -> MultiHeadAttention | TransformerBlock:
     """Our layer with the weights of PyTorch's, for input of shape (batch, length, d_model).
 
@@ -51,7 +44,7 @@ def from_torch(layer: nn.Module) -> MultiHeadAttention | TransformerBlock:
     """
     if isinstance(layer, nn.MultiheadAttention):
         return _attention_from(layer)
-    if isinstance(layer, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+    if isinstance(layer, _TheirBlock):
         return _block_from(layer)
     raise TypeError(
         "from_torch takes nn.MultiheadAttention, nn.TransformerEncoderLayer or nn.TransformerDecoderLayer, "
@@ -62,7 +55,7 @@ def from_torch(layer: nn.Module) -> MultiHeadAttention | TransformerBlock:
 @overload
 def to_torch(layer: MultiHeadAttention) -> nn.MultiheadAttention: ...
 @overload
-def to_torch(layer: TransformerBlock) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer: ...
+def to_torch(layer: TransformerBlock) -> _TheirBlock: ...
 def to_torch(layer: nn.Module) -> nn.Module:
     """PyTorch's layer with the weights of ours and batch_first=True: the way back from `from_torch`.
 
@@ -89,13 +82,8 @@ def _attention_from(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
     if theirs.add_zero_attn:
         raise ValueError("add_zero_attn=True: ours add no key and value of zeros")
     d_model, bias = theirs.embed_dim, theirs.in_proj_bias
-    options = {
-        "d_context": theirs.kdim,
-        "bias": bias is not None,
-        "dropout": theirs.dropout,
-        "device": "meta",
-    }
-    ours = MultiHeadAttention(d_model, theirs.num_heads, **options)
+    options = {"d_context": theirs.kdim, "bias": bias is not None, "dropout": theirs.dropout}
+    ours = MultiHeadAttention(d_model, theirs.num_heads, device="meta", **options)
     if ours.d_context == d_model:
         _fill(ours.qkv_proj, weight=_copy(theirs.in_proj_weight), bias=_copy(bias))
     else:
@@ -103,8 +91,7 @@ def _attention_from(theirs: nn.MultiheadAttention) -> MultiHeadAttention:
         weight = _copy(theirs.k_proj_weight, theirs.v_proj_weight)
         _fill(ours.query_proj, weight=_copy(theirs.q_proj_weight), bias=_copy(bias, rows=query))
         _fill(ours.kv_proj, weight=weight, bias=_copy(bias, rows=key_value))
-    _carry(theirs, ours, {"out_proj": "output_proj"})
-    return ours.train(theirs.training)
+    return _carry(theirs, ours, {"out_proj": "output_proj"})
 
 
 def _attention_to(ours: MultiHeadAttention) -> nn.MultiheadAttention:
@@ -116,7 +103,7 @@ def _attention_to(ours: MultiHeadAttention) -> nn.MultiheadAttention:
         raise ValueError(f"head_dim={ours.head_dim}: theirs is d_model / num_heads = {d_model} / {num_heads}")
     if ours.rotary is not None:
         raise ValueError("rotary: theirs have no rotary positions")
-    bias, d_context = _part(ours, "output_proj").bias is not None, ours.d_context
+    bias, d_context = _part(ours, "output_proj", nn.Linear).bias is not None, ours.d_context
     theirs = nn.MultiheadAttention(
         d_model,
         num_heads,
@@ -128,10 +115,10 @@ def _attention_to(ours: MultiHeadAttention) -> nn.MultiheadAttention:
         device="meta",
     )
     if d_context == d_model:
-        qkv = _part(ours, "qkv_proj")
+        qkv = _part(ours, "qkv_proj", nn.Linear)
         _fill(theirs, in_proj_weight=_copy(qkv.weight), in_proj_bias=_copy(qkv.bias))
     else:
-        query, key_value = _part(ours, "query_proj"), _part(ours, "kv_proj")
+        query, key_value = _part(ours, "query_proj", nn.Linear), _part(ours, "kv_proj", nn.Linear)
         _fill(
             theirs,
             q_proj_weight=_copy(query.weight),
@@ -139,20 +126,21 @@ def _attention_to(ours: MultiHeadAttention) -> nn.MultiheadAttention:
             v_proj_weight=_copy(key_value.weight, rows=slice(d_model, None)),
             in_proj_bias=_copy(query.bias, key_value.bias),
         )
-    _carry(ours, theirs, {"output_proj": "out_proj"})
-    return theirs.train(ours.training)
+    return _carry(ours, theirs, {"output_proj": "out_proj"})
 
 
-def _block_from(theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerBlock:
+def _block_from(theirs: _TheirBlock) -> TransformerBlock:
     cross = isinstance(theirs, nn.TransformerDecoderLayer)
     _check_kind(theirs, nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer)
     names = _DECODER if cross else _ENCODER
-    heads = {ours: from_torch(_part(theirs, name)) for name, ours in _HEADS.items() if hasattr(theirs, name)}
+    heads = {
+        ours: from_torch(getattr(theirs, name)) for name, ours in _HEADS.items() if hasattr(theirs, name)
+    }
     dropouts = [name for name in ("dropout", "dropout1", "dropout2", "dropout3") if hasattr(theirs, name)]
-    num_heads, eps, dropout = _settings(theirs, names, dropouts, heads.values())
+    num_heads, eps, dropout = _settings(theirs, names, dropouts, heads)
     d_model = heads["attention"].d_model
     d_context = heads["cross_attention"].d_context if cross else d_model
-    hidden = _part(theirs, "linear1")
+    hidden = _part(theirs, "linear1", nn.Linear)
     config = BlockConfig(
         norm_first=theirs.norm_first,
         activation=_activation_name(theirs.activation),
@@ -163,23 +151,20 @@ def _block_from(theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer)
         d_context=None if d_context == d_model else d_context,
     )
     ours = TransformerBlock(d_model, num_heads, hidden.out_features, config, device="meta")
-    _carry(theirs, ours, names)
-    for name, layer in heads.items():
-        setattr(ours, name, layer)
-    return ours.train(theirs.training)
+    return _carry(theirs, ours, names, **heads)
 
 
-def _block_to(ours: TransformerBlock) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer:
+def _block_to(ours: TransformerBlock) -> _TheirBlock:
     _check_kind(ours, TransformerBlock)
-    _part(ours, "mlp")
+    _part(ours, "mlp", MLP)
     config, cross = ours.config, ours.config.cross_attention
     if config.norm != "layer":
         raise ValueError(f'norm="{config.norm}": theirs is LayerNorm')
     if config.activation == "swiglu":
         raise ValueError('activation="swiglu": theirs has no gate')
     names = {here: there for there, here in (_DECODER if cross else _ENCODER).items()}
-    heads = {there: to_torch(_part(ours, name)) for there, name in _HEADS.items() if hasattr(ours, name)}
-    num_heads, eps, dropout = _settings(ours, names, ["dropout", "mlp.dropout"], heads.values())
+    heads = {there: to_torch(getattr(ours, name)) for there, name in _HEADS.items() if hasattr(ours, name)}
+    num_heads, eps, dropout = _settings(ours, names, ["dropout", "mlp.dropout"], heads)
     theirs = (nn.TransformerDecoderLayer if cross else nn.TransformerEncoderLayer)(
         ours.d_model,
         num_heads,
@@ -189,28 +174,23 @@ def _block_to(ours: TransformerBlock) -> nn.TransformerEncoderLayer | nn.Transfo
         layer_norm_eps=eps,
         batch_first=True,
         norm_first=config.norm_first,
-        bias=_part(ours, "mlp.hidden_proj").bias is not None,
+        bias=_part(ours, "mlp.hidden_proj", nn.Linear).bias is not None,
         device="meta",
     )
     if config.activation == "gelu_tanh" and isinstance(theirs, nn.TransformerEncoderLayer):
         theirs.activation_relu_or_gelu = 0  # or the fast path takes it for the exact GELU
-    _carry(ours, theirs, names)
-    for name, layer in heads.items():
-        setattr(theirs, name, layer)
-    return theirs.train(ours.training)
+    return _carry(ours, theirs, names, **heads)
 
 
-def _settings(
-    layer: nn.Module, names: Collection[str], dropouts: Collection[str], heads: Collection[Any]
-) -> tuple[int, float, float]:
+def _settings(layer: nn.Module, names: dict, dropouts: list, heads: dict) -> tuple[int, float, float]:
     """num_heads, eps and dropout of a block, whose parts must agree on them and on the mode."""
-    norms = [_part(layer, name) for name in names if "norm" in name]
-    drops = [_part(layer, name) for name in dropouts]
-    _one("training modes", [part.training for part in (layer, *drops, *heads)])
+    norms = [_part(layer, name, nn.LayerNorm) for name in names if "norm" in name]
+    drops = [_part(layer, name, nn.Dropout) for name in dropouts]
+    _one("training modes", [part.training for part in (layer, *drops, *heads.values())])
     return (
-        _one("num_heads", [part.num_heads for part in heads]),
+        _one("num_heads", [part.num_heads for part in heads.values()]),
         _one("eps", [part.eps for part in norms]),
-        _one("dropouts", [part.p for part in drops] + [part.dropout for part in heads]),
+        _one("dropouts", [part.p for part in drops] + [part.dropout for part in heads.values()]),
     )
 
 
@@ -224,11 +204,15 @@ def _activation_name(activation: Any) -> Activation:
     raise ValueError(f"activation={activation}: ours know ReLU, and GELU, exact or by tanh")
 
 
-def _carry(source: nn.Module, target: nn.Module, names: dict[str, str]) -> None:
-    """Fill parts of the target with the weights of the source's; names: the source's, then the target's."""
-    for here, there in names.items():
-        part = _part(source, here)
-        _fill(target.get_submodule(there), weight=_copy(part.weight), bias=_copy(part.bias))
+def _carry(source: nn.Module, target: _Layer, names: dict[str, str], **heads: nn.Module) -> _Layer:
+    """Give the target the weights of the source's parts (names: there to here), its mode, and these heads."""
+    for there, here in names.items():
+        part = target.get_submodule(here)
+        given = _part(source, there, nn.LayerNorm if isinstance(part, nn.LayerNorm) else nn.Linear)
+        _fill(part, weight=_copy(given.weight), bias=_copy(given.bias))
+    for name, layer in heads.items():
+        setattr(target, name, layer)
+    return target.train(source.training)
 
 
 def _fill(module: nn.Module, **parameters: nn.Parameter | None) -> None:
@@ -242,15 +226,15 @@ def _fill(module: nn.Module, **parameters: nn.Parameter | None) -> None:
 def _copy(*parts: Tensor | None, rows: slice = slice(None)) -> nn.Parameter | None:
     """A parameter of its own: of the parts, one under the other, these rows. None where they are None."""
     given = [part for part in parts if part is not None]
-    if _one("absent biases", [part is None for part in parts]):
+    if _one("biases", ["absent" if part is None else "present" for part in parts]) == "absent":
         return None
     learns = _one("requires_grad", [part.requires_grad for part in given])
     return nn.Parameter(torch.cat([part.detach() for part in given])[rows].clone(), requires_grad=learns)
 
 
-def _part(layer: nn.Module, name: str) -> Any:
+def _part(layer: nn.Module, name: str, kind: type[nn.Module]) -> Any:
     part = layer.get_submodule(name)
-    _check_kind(part, next(kind for word, kind in _KINDS.items() if word in name), f"{name}: ")
+    _check_kind(part, kind, f"{name}: ")
     return part
 
 
@@ -261,14 +245,12 @@ def _check_kind(layer: nn.Module, kind: type[nn.Module], where: str = "") -> Non
     for method in _METHODS:
         if method in vars(layer) or getattr(type(layer), method, None) is not getattr(kind, method, None):
             raise TypeError(
-                f"{where}{type(layer).__name__} has a {method} of its own, which cannot be carried"
+                f"{where}{type(layer).__name__} has a {method} of its own: only weights carry over"
             )
 
 
 def _one(what: str, values: list[Any]) -> Any:
     """The value on which all agree."""
     if any(value != values[0] for value in values):
-        raise ValueError(
-            f"{what} differ within the layer ({', '.join(map(str, values))}): expected one for all"
-        )
+        raise ValueError(f"{what} differ within the layer: {', '.join(map(str, values))}")
     return values[0]
