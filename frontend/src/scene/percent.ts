@@ -2,15 +2,16 @@ import type { Fault, Result } from "./fault";
 
 export type Language = "es" | "en";
 
-/** Whole per cents that sum to exactly 100 (to 0 if nothing may be looked at), each less than one away from the
- *  true share. null: masked, no number is shown. 0: exists, and is shown as "<1 %". */
+/** Whole per cents that sum to exactly 100 (a row that sums to less, to what it sums to), each less than one away from
+ *  the true share: rounded down, then the largest remainders up. null: masked, no number is shown. 0: exists, and is
+ *  shown as "<1 %"; it counts for nothing in the sum. */
 export const percents = (weights: number[], allowed?: boolean[]): (number | null)[] => {
   const parts = weights.map((w) => Math.floor(w * 100 + 1e-9));
   const order = weights.map((_, i) => i).filter((i) => !allowed || allowed[i]);
   // Half a per cent and more first, so that what is tiny stays "<1 %" wherever the sum allows it.
   const rest = (i: number) => weights[i] * 100 - parts[i] + (weights[i] < 0.005 ? 0 : 1);
   order.sort((a, b) => rest(b) - rest(a) || weights[b] - weights[a] || a - b);
-  const missing = order.some((i) => weights[i] > 0) ? 100 - parts.reduce((a, b) => a + b, 0) : 0;
+  const missing = Math.round(100 * order.reduce((a, i) => a + weights[i], 0)) - parts.reduce((a, b) => a + b, 0);
   for (const i of order.slice(0, missing)) parts[i]++;
   return parts.map((p, i) => (!allowed || allowed[i] ? p : null));
 };
@@ -30,9 +31,10 @@ export const numberText = (x: number, language: Language, decimals = 2): string 
 export const shortText = (x: number, language: Language, decimals = 2): string =>
   localised(String(+x.toFixed(decimals) || 0), language);
 
-/** numberText from 0.01 up to a million, beyond that 2,6·10¹⁵³. */
+/** For exponentials, of any size: 5,94 / 162755 / 0,0067 / 2,6·10¹⁵³. */
 export const bigText = (x: number, language: Language): string => {
-  if (!x || (Math.abs(x) >= 0.01 && Math.abs(x) < 1e6)) return numberText(x, language);
+  if (!x || (x >= 0.01 && x < 1e6)) return numberText(x, language, x < 1000 ? 2 : 0);
+  if (x < 0.01 && x >= 1e-4) return localised(x.toPrecision(2), language);
   const [digits, power] = x.toExponential(1).split("e");
   const raised = [...String(+power)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[+c])).join("");
   return localised(digits, language) + "·10" + raised;

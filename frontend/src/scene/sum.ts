@@ -1,4 +1,4 @@
-import { look, type Scene } from "./scene";
+import { dot, look, type Scene } from "./scene";
 
 /** A bar's number, step by step. */
 export interface Sum {
@@ -24,18 +24,27 @@ export interface Sum {
   shares: number[];
 }
 
+// Beyond e¹² (162,755) an exponential says nothing to a reader: then every one is taken relative to the largest.
+const READABLE = 12;
+
 export const sum = (scene: Scene, row: number, column: number): Sum => {
   const { scores, weights, allowed } = look(scene, row);
-  const terms = scene.query[row].map((query, i) => ({ query, key: scene.key[column][i], product: query * scene.key[column][i] }));
-  const product = terms.reduce((a, t) => a + t.product, 0);
-  const divisor = scene.temperature / scene.scale;
+  const key = scene.key[column];
   const seen = scores.filter((_, j) => allowed[j]);
-  const top = Math.max(...seen);
-  const shift = Math.abs(top) > 12 && seen.length ? top : 0;
-  const total = seen.reduce((a, s) => a + Math.exp(s - shift), 0);
+  const top = Math.max(...seen); // -Infinity when there is nobody
+  const shift = seen.length && Math.abs(top) > READABLE ? top : 0;
   return {
-    terms, product, divisor, bias: scores[column] - product / divisor, score: scores[column], shift,
-    exponential: allowed[column] ? Math.exp(scores[column] - shift) : 0, total, count: seen.length,
-    share: weights[column], masked: !allowed[column], shares: weights,
+    terms: scene.query[row].map((query, i) => ({ query, key: key[i], product: query * key[i] })),
+    product: dot(scene.query[row], key),
+    divisor: scene.temperature / scene.scale,
+    bias: scene.masks.reduce((b, m) => (m.kind === "bias" ? b + m.table[row][column] : b), 0),
+    score: scores[column],
+    shift,
+    exponential: allowed[column] ? Math.exp(scores[column] - shift) : 0,
+    total: seen.reduce((a, s) => a + Math.exp(s - shift), 0),
+    count: seen.length,
+    share: weights[column],
+    masked: !allowed[column],
+    shares: weights,
   };
 };
