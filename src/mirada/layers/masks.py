@@ -194,6 +194,8 @@ class Mask:
         """The keys outside of which none of these rows may look."""
         queries, keys = shape[-2:]
         first, last = 0, keys
+        if torch.compiler.is_compiling():  # lengths are unknown: to compare them would tie the graph to some
+            return slice(first, last)
         for part in self.parts:
             if part.kind in ("causal", "window"):
                 last = min(last, max(rows.stop + (keys - queries) + max(part.size - 1, 0), 0))
@@ -278,4 +280,14 @@ def _unflatten(tensors, structure) -> Mask:
     )
 
 
-pytree.register_pytree_node(Mask, _flatten, _unflatten, serialized_type_name="mirada.Mask")
+pytree.register_pytree_node(
+    Mask,
+    _flatten,
+    _unflatten,
+    serialized_type_name="mirada.Mask",
+    # torch.export names its inputs by these.
+    flatten_with_keys_fn=lambda mask: (  # pyright: ignore[reportArgumentType]
+        [(pytree.SequenceKey(i), tensor) for i, tensor in enumerate(_flatten(mask)[0])],
+        _flatten(mask)[1],
+    ),
+)
