@@ -52,22 +52,29 @@ class Bundle:
     markup: str
 
 
-def read_bundle(language: Language, static: Path = STATIC) -> Bundle:
-    """Read the built front end. Raises BundleMissing, naming the first file that is not there."""
+def read_bundle(language: Language, static: Path | None = None) -> Bundle:
+    """Read the built front end from the folder `static`; None is the package's own.
+
+    Raises:
+        BundleMissing: it has not been built; names the first file that is not there.
+        ValueError: an unknown language, or a built file that cannot stand inside a page.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
     script = read_built("words.js", static)
     style = read_built("words.css", static)
     # An end tag inside would close the element early and spill the rest into the page as markup.
     for name, text, end in (("words.js", script, r"</script|<!--"), ("words.css", style, r"</style")):
         if found := re.search(end, text, re.IGNORECASE):
             raise ValueError(
-                f"{name} contains {found[0]!r}, which cannot stand inside a page; escape it in the source"
+                f"{name} contains {found[0]!r}, which cannot stand inside a page; escape it there"
             )
     return Bundle(script, style, read_built(f"words.{language}.html", static))
 
 
-def read_built(name: str, static: Path = STATIC) -> str:
+def read_built(name: str, static: Path | None = None) -> str:
     """One built file as text. Raises BundleMissing where it is missing or empty."""
-    path = static / name
+    path = (static or STATIC) / name
     # Line ends as the HTML parser will see them, or the hashes would not fit.
     text = path.read_text("utf-8").replace("\r\n", "\n").replace("\r", "\n") if path.is_file() else ""
     if not text.strip():
@@ -81,24 +88,36 @@ def words_page(
     state: Mapping[str, Any] | None = None,
     host: Host = "file",
     token: str | None = None,
-    static: Path = STATIC,
+    static: Path | None = None,
 ) -> str:
-    """The whole document.
+    """The whole document, from the built front end (see `read_bundle`); the rest as in `assemble`.
+
+    Raises:
+        BundleMissing: the front end has not been built.
+        ValueError: an unknown language, or a state that JSON cannot hold.
+    """
+    return assemble(read_bundle(language, static), language, state=state, host=host, token=token)
+
+
+def assemble(
+    bundle: Bundle,
+    language: Language,
+    *,
+    state: Mapping[str, Any] | None = None,
+    host: Host = "file",
+    token: str | None = None,
+) -> str:
+    """The whole document, from a bundle in the same language.
 
     Args:
         language: of the first picture; the page can switch to the other one by itself.
         state: a WordsState as a JSON-like mapping; None is the page's own initial state.
         host: where it will stand. Only "lab" may talk to a server, and only to its own.
         token: the lab's token, which the page sends back on each call of the API.
-        static: the folder of the built front end.
 
     Raises:
-        BundleMissing: the front end has not been built.
-        ValueError: an unknown language, or a state that JSON cannot hold (NaN, infinity).
+        ValueError: a state that JSON cannot hold (NaN, infinity).
     """
-    if language not in LANGUAGES:
-        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
-    bundle = read_bundle(language, static)
     root = {"mirada": "words", "language": language, "host": host, "token": token}
     attributes = " ".join(f'data-{k}="{escape(v)}"' for k, v in root.items() if v is not None)
     data = (

@@ -1,29 +1,28 @@
-"""Every sentence that Python says to a person, in each language, side by side.
+"""Every sentence that Python says to a person: one JSON file a language, a line an entry.
 
-To add a language: its code in LANGUAGES and its line in each entry; the tests name what is missing.
-What the page itself says is kept with the page, in frontend/src/catalogue/.
+To add an entry: its line in each file, under the same key, with the same {placeholders}; to add a language:
+its file and its code in LANGUAGES. The tests name what is missing. What the page itself says is kept with the
+page, in frontend/src/catalogue/.
 """
 
+import json
+from functools import cache
+from pathlib import Path
 from typing import Literal, get_args
 
 Language = Literal["es", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
-TEXTS: dict[str, dict[Language, str]] = {
-    "page.title": {
-        "es": "¿A quién mira cada palabra? · Mirada",
-        "en": "Whom does each word look at? · Mirada",
-    },
-    "page.description": {
-        "es": "Siete palabras se miran entre sí: arrastra sus vectores y verás cómo funciona la atención.",
-        "en": "Seven words look at each other: drag their vectors and see how attention works.",
-    },
-}
+
+@cache
+def texts(language: Language) -> dict[str, str]:
+    """All entries of one language, by key."""
+    return json.loads((Path(__file__).parent / f"{language}.json").read_text("utf-8"))
 
 
 def say(key: str, language: Language, /, **values: object) -> str:
     """The sentence `key` in `language`, its placeholders filled with `values`."""
-    return TEXTS[key][language].format(**values)
+    return texts(language)[key].format(**values)
 
 
 def from_locale(*names: str | None) -> Language:

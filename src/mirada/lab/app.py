@@ -1,0 +1,65 @@
+"""The lab's application: routes behind the guard, every fault a sentence."""
+
+from collections.abc import Collection
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from mirada import __version__
+from mirada.catalogue import Language
+from mirada.lab import routes
+from mirada.lab.guard import Guard
+from mirada.lab.problems import Problem, answer
+
+
+def create_app(
+    token: str, language: Language | None = None, *, hosts: Collection[str], any_address: bool = False
+) -> FastAPI:
+    """The lab as an ASGI application.
+
+    Args:
+        token: the secret of this run; pages carry it, and the API asks for it in X-Mirada-Token.
+        language: of the pages and answers where the address does not name one; None asks the browser.
+        hosts: the Host headers that are ours, see `guard.host_headers`.
+        any_address: the server listens on every address of the machine.
+    """
+    # FastAPI's own documentation pages come from another host; the schema stands behind the token.
+    app = FastAPI(
+        title="Mirada",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        redirect_slashes=False,
+    )
+    app.state.token = token
+    app.state.language = language
+    app.include_router(routes.pages)
+    app.include_router(routes.api)
+    app.add_middleware(Guard, token=token, hosts=hosts, any_address=any_address, language=language)
+
+    def say_problem(request: Request, error: Exception) -> Response:
+        return answer(as_problem(error), request.scope, language)
+
+    for kind in (Problem, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, say_problem)
+    return app
+
+
+def as_problem(error: Exception) -> Problem:
+    """The framework's own refusals, in our words."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RequestValidationError):
+        return Problem(422, "query")
+    assert isinstance(error, HTTPException)
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        # The guard turns HEAD into GET, so whoever has one has both.
+        allowed = headers.get("Allow", "").replace("GET", "GET, HEAD")
+        return Problem(405, "method", {"allowed": allowed}, {"Allow": allowed})
+    if error.status_code == 404:
+        return Problem(404, "missing")
+    return Problem(error.status_code, "request", headers=headers)
