@@ -1,0 +1,15 @@
+import type { Language } from "../scene/percent";
+import { en } from "./en";
+import { es } from "./es";
+
+/** The keys of English are the keys of every language: what is missing, or too much, is a type error. */
+export type Texts = Record<keyof typeof en, string>;
+
+const texts: Record<Language, Record<string, string>> = { es, en };
+
+/** The template of a sentence. Throws where there is none: a key is written by us, never by a person. */
+export const catalogue = (key: string, language: Language): string => {
+  const text = texts[language][key];
+  if (text === undefined) throw new Error("no text for " + key);
+  return text;
+};

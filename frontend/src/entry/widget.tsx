@@ -1,0 +1,40 @@
+import { mount } from "../pages/words";
+import type { Language } from "../scene/percent";
+import type { WordsState } from "../words/state";
+
+interface Traits { get(name: string): unknown; set(name: string, value: unknown): void; save_changes(): void; on(event: string, job: () => void): void; off(event: string, job: () => void): void }
+
+/** A notebook says in its own way whether it is dark. */
+const theme = (): "light" | "dark" | undefined => {
+  const { jpThemeLight, theme } = document.body.dataset;
+  if (jpThemeLight) return jpThemeLight === "true" ? "light" : "dark";
+  if (document.documentElement.classList.contains("dark") || document.body.classList.contains("dark")) return "dark";
+  return theme === "light" || theme === "dark" ? theme : undefined;
+};
+
+/** What anywidget calls for each view. Style and state come from Python; what is done here goes back to it. */
+const render = ({ model, el }: { model: Traits; el: HTMLElement }): (() => void) => {
+  const root = document.createElement("div");
+  root.dataset.host = "widget";
+  el.append(root);
+  const traits = () => [model.get("state") as WordsState, model.get("language") as Language] as const;
+  const [state, language] = traits();
+  const page = mount(root, {
+    host: "widget", theme: theme(), state, language,
+    onState: (...now) => {
+      if (JSON.stringify(now) === JSON.stringify(traits())) return;
+      model.set("state", now[0]);
+      model.set("language", now[1]);
+      model.save_changes();
+    },
+  });
+  const take = () => page.set(...traits());
+  const events = ["change:state", "change:language"];
+  for (const event of events) model.on(event, take);
+  return () => {
+    for (const event of events) model.off(event, take);
+    page.destroy();
+  };
+};
+
+export default { render };

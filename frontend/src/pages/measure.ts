@@ -1,0 +1,34 @@
+import type { Box } from "../views/model";
+
+const LARGEST = 48;
+const SMALLEST = 18;
+const GAP = 0.42; // between words, in em
+const TOUCH = 44; // the least width of a word's button
+
+/** Fits the sentence into the width it has, and says where its words and the planes came to stand. Lengths are those of
+ *  the page before it is enlarged for large screens. */
+export const measure = (root: HTMLElement): Box => {
+  const find = (selector: string) => root.querySelector<HTMLElement>(selector)!;
+  const picture = find(".pic");
+  const zoom = picture.getBoundingClientRect().width / picture.offsetWidth || 1;
+  const widthOf = (e: HTMLElement) => e.getBoundingClientRect().width / zoom;
+  const width = widthOf(picture);
+  const down = width < 536;
+  picture.classList.toggle("down", down);
+  const words = [...root.querySelectorAll<HTMLElement>(".pic .w")];
+  const set = (size: number) => picture.style.setProperty("--size", size + "px");
+  set(LARGEST);
+  const natural = words.map((w) => (w.lastElementChild as HTMLElement).scrollWidth);
+  const needs = (size: number) =>
+    natural.reduce((sum, w) => sum + Math.max(TOUCH, (w / LARGEST) * size), 0) + GAP * size * (words.length - 1);
+  let size = LARGEST;
+  while (!down && size > SMALLEST && needs(size) > width + 1) size--;
+  set(size);
+  const edge = picture.getBoundingClientRect();
+  const round = (x: number) => Math.round(x * 10) / 10;
+  const centres = words.map((w) => {
+    const r = w.getBoundingClientRect();
+    return round((down ? (r.top + r.bottom) / 2 - edge.top : (r.left + r.right) / 2 - edge.left) / zoom);
+  });
+  return { width: round(width), down, size, centres, keys: Math.round(widthOf(find(".cmp .plane"))), values: Math.round(widthOf(find(".val .plane"))) };
+};

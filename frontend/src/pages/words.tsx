@@ -1,0 +1,279 @@
+import { Component, render } from "preact";
+import type { Fault } from "../scene/fault";
+import type { Language } from "../scene/percent";
+import { valueFrame, type Frame } from "../scene/plane";
+import { look } from "../scene/scene";
+import { Compare } from "../views/compare";
+import { Controls } from "../views/controls";
+import { Map } from "../views/map";
+import { modelOf, type Held, type Host, type Model } from "../views/model";
+import { More } from "../views/more";
+import { Picture, Strip } from "../views/picture";
+import { complain, sayIn } from "../views/say";
+import { Formula, Sum } from "../views/sum";
+import { Summary, summaryText } from "../views/summary";
+import { Tasks } from "../views/tasks";
+import { Values } from "../views/values";
+import { fromLink, toLink } from "../words/permalink";
+import { pinnedOf, reduce, sceneOf, start, type Action, type WordsState } from "../words/state";
+import { answer, blank, observe, predict, tasks, type Memory } from "../words/tasks";
+import { Header, Question } from "./frame";
+import { measure } from "./measure";
+import { recall, remember } from "./memory";
+import { Sentences } from "./sentences";
+
+export interface Options {
+  language: Language;
+  state?: WordsState;
+  onState?(state: WordsState, language: Language): void;
+  host: Host;
+  token?: string;
+  theme?: "light" | "dark";
+}
+
+interface State {
+  words: WordsState;
+  language: Language;
+  memory: Memory;
+  open: number;
+  /** The word under the mouse. */
+  over: number | null;
+  held: Held | null;
+  box: Model["box"];
+  /** The sentence of one's own, as it was left. */
+  own: WordsState | null;
+  /** The sentence was switched at least once: the other one's output is worth showing. */
+  both: boolean;
+  theme: "light" | "dark" | null;
+  fault: Fault | null;
+  spoken: string;
+  strip: boolean;
+}
+
+const EASE = 180; // milliseconds, for widths and columns
+const SMOOTH: Action["type"][] = ["move", "temperature"]; // follow the hand, without easing
+let instances = 0;
+
+export class Words extends Component<Options, State> {
+  private id = "mirada" + ++instances;
+  private drawn: number[] = [];
+  private tween: { from: number[]; since: number } | null = null;
+  private ease = false;
+  private frame?: Frame;
+  private timers: Record<string, number> = {};
+  private undo: (() => void)[] = [];
+
+  constructor(options: Options) {
+    super(options);
+    const linked = options.host === "widget" || location.hash.length < 2 ? null : fromLink(location.hash, options.language);
+    const language = linked?.value?.language ?? options.language;
+    this.state = {
+      words: linked?.value?.state ?? options.state ?? start("money", language), language, memory: this.recalled(), open: 1, over: null, held: null,
+      box: { width: 704, down: false, size: 48, centres: [], keys: 384, values: 384 },
+      own: null, both: false, theme: options.theme ?? (recall("theme") as State["theme"]), fault: linked?.fault ?? null, spoken: "", strip: false,
+    };
+  }
+
+  private recalled(): Memory {
+    try {
+      return { ...blank, ...JSON.parse(recall("tasks") ?? "{}") };
+    } catch {
+      return blank;
+    }
+  }
+
+  // ---- what is done to it
+
+  act = (action: Action): void => this.setState((s) => {
+    const words = reduce(s.words, action, s.language);
+    this.ease = !SMOOTH.includes(action.type);
+    if (words === s.words) return null;
+    return { words, both: s.both || (words.sentence !== s.words.sentence && words.sentence !== "own" && s.words.sentence !== "own"),
+      own: words.sentence === "own" ? words : s.own, memory: observe(s.memory, words, s.language), over: null, fault: null };
+  });
+
+  /** From outside: Python, or whoever mounted the page. The words of the state are already in that language. */
+  set(state: WordsState, language: Language = this.state.language): void {
+    if (language !== this.state.language) this.setState({ language });
+    if (JSON.stringify(state) !== JSON.stringify(this.state.words)) this.act({ type: "load", state });
+  }
+
+  private language(language: Language): void {
+    this.setState((s) => ({ language, words: reduce(s.words, { type: "language", language }, s.language) }));
+  }
+
+  private night = (dark: boolean): void => {
+    const theme = dark ? "dark" : "light";
+    remember("theme", theme);
+    this.setState({ theme });
+  };
+
+  private predict = (step: string, option: string): void =>
+    this.setState((s) => ({ memory: observe(predict(s.memory, step, option), s.words, s.language) }));
+
+  private fromAddress = (): void => {
+    const { value, fault } = fromLink(location.hash, this.state.language);
+    if (fault) this.setState({ fault });
+    else {
+      this.set(value.state, value.language);
+    }
+  };
+
+  // ---- what it does in the page
+
+  private root = (): HTMLElement => this.base as HTMLElement;
+
+  private later(name: string, milliseconds: number, job: () => void): void {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = window.setTimeout(job, milliseconds);
+  }
+
+  private measured = (): void => {
+    const box = measure(this.root());
+    if (JSON.stringify(box) !== JSON.stringify(this.state.box)) this.setState({ box });
+  };
+
+  componentDidMount(): void {
+    const listen = (event: string, job: () => void) => {
+      addEventListener(event, job);
+      this.undo.push(() => removeEventListener(event, job));
+    };
+    this.measured();
+    const size = new ResizeObserver(this.measured);
+    size.observe(this.root());
+    const past = new IntersectionObserver(([e]) => this.setState({ strip: !e.isIntersecting && e.boundingClientRect.top < 0 }));
+    past.observe(this.root().querySelector(".pic")!);
+    this.undo.push(() => size.disconnect(), () => past.disconnect());
+    if (this.props.host !== "widget") listen("hashchange", this.fromAddress);
+    this.document();
+  }
+
+  componentWillUnmount(): void {
+    for (const undo of this.undo) undo();
+    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+  }
+
+  componentDidUpdate(_: Options, before: State): void {
+    const { words, language, memory } = this.state;
+    if (words.words !== before.words.words) this.measured();
+    if (words !== before.words || language !== before.language) this.props.onState?.(words, language);
+    if (words !== before.words) {
+      if (this.props.host !== "widget") this.later("link", 250, () => this.address());
+      this.later("speak", 700, () => this.speak(before.memory));
+    }
+    if (memory !== before.memory) remember("tasks", JSON.stringify(memory));
+    if (language !== before.language) this.document();
+  }
+
+  /** The title and language of a page of our own; a notebook keeps its own. */
+  private document(): void {
+    if (this.props.host === "widget") return;
+    document.documentElement.lang = this.state.language;
+    document.title = sayIn(this.state.language).plain("title") + " · Mirada";
+  }
+
+  private link = (): string => {
+    const link = toLink(this.state.words, this.state.language);
+    return location.href.split("#")[0] + (link && "#" + link);
+  };
+
+  private address(): void {
+    try {
+      history.replaceState(null, "", this.link());
+    } catch {
+      // A frame without an address of its own.
+    }
+  }
+
+  /** For a screen reader: what is seen now, after the answer to a task that was just done. */
+  private speak(before: Memory): void {
+    const { words, language, memory } = this.state;
+    const say = sayIn(language);
+    const steps = tasks(language).flatMap((task) => task.steps).filter((step) => memory.done[step.id] && !before.done[step.id]);
+    this.setState({ spoken: [...steps.flatMap((step) => answer(memory, step).map((key) => say.plain(key))),
+      summaryText({ scene: sceneOf(words), row: words.chosen, say })].join(" ") });
+  }
+
+  /** Weights on their way from what was drawn to what is true. */
+  private weights(target: number[]): number[] {
+    const still = !this.ease || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const key = String(target);
+    if (key !== this.key) {
+      this.tween = still || !this.key ? null : { from: this.drawn, since: performance.now() };
+      this.key = key;
+    }
+    const t = this.tween ? Math.min((performance.now() - this.tween.since) / EASE, 1) : 1;
+    if (t === 1) this.tween = null;
+    else requestAnimationFrame(() => this.setState({}));
+    const k = 1 - (1 - t) ** 2;
+    this.drawn = target.map((w, i) => (this.tween ? k * w + (1 - k) * (this.tween.from[i] ?? 0) : w));
+    return this.drawn;
+  }
+  private key = "";
+
+  render({ host, token }: Options, { words, language, memory, open, over, held, box, own, both, theme, fault, spoken, strip }: State) {
+    const shown = over === null || over >= words.words.length ? words : { ...words, chosen: over, pinned: null };
+    const m = modelOf(shown, language, {
+      state: words, row: shown.chosen, host, id: this.id, box, held, live: true, pinned: pinnedOf(shown),
+      weights: this.weights(look(sceneOf(shown), shown.chosen).weights),
+      act: this.act,
+      hover: (row) => {
+        this.ease = true;
+        this.setState({ over: row });
+      },
+      hold: (what) => this.setState({ held: what }),
+    });
+    // The scale of the values does not change while one of them is in the hand.
+    if (!held) this.frame = valueFrame(words.value, box.values);
+    const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const Main = host === "widget" ? "div" : "main";
+    const { say } = m;
+    return (
+      <div id={this.id} class={"mirada" + (this.ease ? " ease" : "")} lang={language} data-theme={theme ?? undefined}>
+        <div class="page">
+          <Header say={say} dark={dark} onNight={() => this.night(!dark)} onLanguage={() => {
+            const other = language === "es" ? "en" : "es";
+            remember("language", other);
+            this.language(other);
+          }} />
+          <Main class="grid">
+            <Strip m={m} show={strip} />
+            <div class="a">
+              <Question say={say} />
+              {fault && <p class="bad hint" role="alert">{complain(say, fault)} {say.rich("link.broken")}</p>}
+              <Sentences m={m} own={own && own.words} onOwn={() => own && this.act({ type: "load", state: own })} />
+              <Picture m={m} />
+              <Summary m={m} />
+              <p class="hint">{say.rich("hint")} {words.sentence === "money" && say.rich("gloss")}</p>
+              <Controls m={m} />
+            </div>
+            <div class="b">
+              <Compare m={m} />
+              <Sum m={m} />
+              <Values m={m} frame={this.frame} both={both} />
+              <Formula m={m} />
+              <p class="fine wide">{say.rich("note")}</p>
+            </div>
+            <div class="t">
+              <Tasks m={m} memory={memory} open={open} onOpen={(id) => this.setState({ open: id })} onPredict={this.predict} />
+              <details class="more">
+                <summary data-lm-suppress-shortcuts><span>{say.rich("map")}</span></summary>
+                <Map m={m} />
+              </details>
+              <More m={m} link={host === "widget" ? "" : this.link()} token={token} />
+            </div>
+          </Main>
+          <p class="vh" role="status">{spoken}</p>
+        </div>
+      </div>
+    );
+  }
+}
+
+/** Puts the page into `root`, in the place of what stands there. */
+export const mount = (root: Element, options: Options): { set: Words["set"]; destroy(): void } => {
+  let page!: Words;
+  root.textContent = "";
+  render(<Words {...options} ref={(it: Words | null) => { if (it) page = it; }} />, root);
+  return { set: (state, language) => page.set(state, language), destroy: () => render(null, root) };
+};

@@ -1,0 +1,36 @@
+import { shortText } from "../scene/percent";
+import type { Model } from "./model";
+
+// Twenty steps a decade: T takes values that can be read (0.1, 0.11, 0.13 … 8.9, 10).
+const STEPS = 20;
+const toStep = (temperature: number): number => Math.round(STEPS * Math.log10(temperature));
+const toTemperature = (step: number): number => +(10 ** (step / STEPS)).toPrecision(2);
+
+const icon = (radii: number[], width: number) => (
+  <svg width="24" height="14" aria-hidden="true">
+    {radii.map((r) => <path d={`M${22 - 2 * r} 14A${r} ${r + 1} 0 0 1 22 14`} stroke-width={width} />)}
+  </svg>
+);
+
+/** Temperature, mask, back to the start. */
+export const Controls = ({ m: { state, say, act } }: { m: Model }) => {
+  const now = "T = " + shortText(state.temperature, say.language, 2);
+  return (
+    <div class="ctl sans">
+      <div class="temp">
+        <label><span>{say.rich("temperature")}</span><b>{now}</b>
+          <input type="range" min={-STEPS} max={STEPS} value={toStep(state.temperature)} aria-label={say.plain("temperature")}
+            aria-valuetext={now} data-lm-suppress-shortcuts
+            onInput={(e) => act({ type: "temperature", value: toTemperature(+e.currentTarget.value) })} />
+        </label>
+        <div><small>{icon([8], 4)} {say.rich("focuses")}</small><small>{say.rich("spreads")} {icon([10, 7, 4.5, 2.5], 1.2)}</small></div>
+      </div>
+      <label class="swi">
+        <input type="checkbox" role="switch" checked={state.causal} data-lm-suppress-shortcuts
+          onChange={(e) => act({ type: "causal", on: e.currentTarget.checked })} />
+        <span>{say.rich("causal")}</span><small>{say.rich("causal.hint")}</small>
+      </label>
+      <button type="button" class="btn" data-lm-suppress-shortcuts onClick={() => act({ type: "reset" })}>{say.rich("reset")}</button>
+    </div>
+  );
+};

@@ -1,0 +1,83 @@
+import type { ComponentChildren } from "preact";
+import type { Language } from "../scene/percent";
+import { start } from "../words/state";
+import { tasks } from "../words/tasks";
+import { Compare } from "./compare";
+import { Map } from "./map";
+import { modelOf } from "./model";
+import { NearGradients, Still } from "./still";
+import { Formula, Sum } from "./sum";
+import { Summary } from "./summary";
+import { Values } from "./values";
+
+/** For readers without JavaScript: never shown, nor even parsed as elements, where it runs. */
+const Without = ({ children }: { children: ComponentChildren }) => <noscript>{children}</noscript>;
+
+/** The page as it is before any script runs: its first state, and for those who read without scripts all that the
+ *  tasks ask for: both sentences, every look, three temperatures, the answers. */
+export const Reading = ({ language }: { language: Language }) => {
+  const first = start("money", language);
+  const m = modelOf(first, language, { row: first.chosen });
+  const second = modelOf(start("seat", language), language);
+  const { say } = m;
+  const other = language === "es" ? "en" : "es";
+  return (
+    <div class="mirada" lang={language}>
+      <div class="page">
+        <NearGradients />
+        <header>
+          <b>Mirada</b><nav><a aria-current="page">{say.rich("page")}</a></nav>
+          <Without><a class="sans lab" href={"?lang=" + other} lang={other} hreflang={other}>{say.rich("switch")}</a></Without>
+        </header>
+        <main class="grid">
+          <div class="a">
+            <h1>{say.rich("title")}</h1>
+            <p class="lead">{say.rich("lead", { bank: { text: say.plain("bank"), role: "c i" } })}</p>
+            <Without><p class="hint aside">{say.rich("still.note")}</p></Without>
+            <div class="hold" />
+            <Still m={m} id="a" width={704} />
+            <Summary m={m} />
+            <Without><Still m={second} id="b" width={704} /><Summary m={second} /></Without>
+          </div>
+          <div class="b">
+            <Compare m={m} />
+            <Sum m={m} />
+            <Values m={m} both />
+            <Without>
+              <section class="wide">
+                <h2>{say.rich("still.temperatures", { bank: { text: say.plain("bank"), role: "c i" } })}</h2>
+                <p class="cap">{say.rich("still.order")}</p>
+                {[0.1, 1, 10].map((temperature, i) => (
+                  <div class="three"><span><i>T</i> = {say.number(temperature)}</span>
+                    <Still m={modelOf({ ...first, temperature }, language)} id={"t" + i} width={280} small /></div>
+                ))}
+              </section>
+            </Without>
+            <Formula m={m} />
+            <p class="fine wide">{say.rich("note")}</p>
+          </div>
+          <div class="t">
+            <Without>
+              <h2>{say.rich("still.map")}</h2>
+              <Map m={m} />
+              <h2>{say.rich("tasks")}</h2>
+              <ol class="tasks">
+                {tasks(language).map((task, i) => (
+                  <li><details open={!i}>
+                    <summary><span>{task.id}</span><span>{say.rich("task." + task.id)}</span><span aria-hidden="true">+</span></summary>
+                    <div class="do">
+                      {task.steps.map((step) => [
+                        <b>{say.rich("predict")}</b>, <div>{say.rich(`step.${step.id}.ask`)}</div>,
+                        <b>{say.rich("answer")}</b>, <div>{say.rich("answer." + step.id)}</div>,
+                      ])}
+                    </div>
+                  </details></li>
+                ))}
+              </ol>
+            </Without>
+          </div>
+        </main>
+      </div>
+    </div>
+  );
+};

@@ -1,0 +1,59 @@
+import { bigText, numberText } from "../scene/percent";
+import { sum } from "../scene/sum";
+import type { Model } from "./model";
+import { word } from "./say";
+
+/** Where the percentage of the pinned word comes from, step by step. */
+export const Sum = ({ m }: { m: Model }) => {
+  const { say, pinned, state, row } = m;
+  if (pinned < 0) return null;
+  const { language } = say;
+  const s = sum(m.scene, row, pinned);
+  const name = word(say, state.words, pinned, "k");
+  const two = (x: number) => numberText(x, language);
+  // A factor with a minus sign stands in brackets, as on paper.
+  const factor = (x: number, role: string, first: boolean) => <span class={role}>{x < 0 && !first ? `(${say.number(x)})` : say.number(x)}</span>;
+  const line = (label: preact.ComponentChildren, work: preact.ComponentChildren, result: string) =>
+    <tr><th scope="row">{label}</th><td>{work}</td><td>{result}</td></tr>;
+  let left = 0;
+  return (
+    <section class="wide" id={m.id + "sum"}>
+      <h2>{say.rich("sum", { p: { text: say.percent(m.parts[pinned]) || say.percent(0), role: "" }, word: name })}</h2>
+      {s.masked ? <p class="cap">{say.rich("sum.masked", { word: name })}</p> : [
+        <table class="eq">
+          <tbody>
+            {line([say.rich("sum.product"), " ", <i class="c">q</i>, " · ", <i class="k">k</i>],
+              s.terms.map(({ query, key }, i) => [i > 0 && " + ", factor(query, "c", !i), " · ", factor(key, "k", false)]), two(s.product))}
+            {line([say.rich("sum.over"), " √2 · ", <i>T</i>], `${two(s.product)} / ${two(s.divisor)}`, two(s.score))}
+            {line(say.rich("sum.exponential"), [<i>e</i>, <sup>{two(s.score - s.shift)}</sup>], bigText(s.exponential, language))}
+            {line(say.rich("sum.share"), `${bigText(s.exponential, language)} / ${bigText(s.total, language)}`, say.percent(m.parts[pinned]))}
+          </tbody>
+        </table>,
+        <svg class="stack" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+          {s.shares.map((w, i) => {
+            const x = left;
+            left += 100 * w;
+            return <rect x={+x.toFixed(2)} width={+(100 * w).toFixed(2)} height="1" class={i === pinned ? "pin" : ""} />;
+          })}
+        </svg>,
+        <p class="cap">
+          {say.rich(s.count > 1 ? "sum.total" : "sum.alone", { total: bigText(s.total, language), n: say.plain("counts").split(" ")[s.count - 1] })}
+          {s.shift !== 0 && [" ", say.rich("sum.shift", { shift: two(s.shift) })]}
+        </p>,
+      ]}
+    </section>
+  );
+};
+
+/** The formula, and what each of its letters is here. */
+export const Formula = ({ m: { say, state } }: { m: Model }) => (
+  <section class="wide">
+    <h2>{say.rich("formula")}</h2>
+    <math display="block" class="formula">
+      <mi>softmax</mi><mo>(</mo>
+      <mfrac><mrow><mi class="c">Q</mi><msup><mi class="k">K</mi><mi>⊤</mi></msup></mrow><msqrt><mi>d</mi></msqrt></mfrac>
+      <mo>)</mo><mi>V</mi>
+    </math>
+    <p class="cap">{say.rich("formula.text", { n: state.words.length })}</p>
+  </section>
+);
