@@ -68,7 +68,8 @@ class KVCache:
         return placed
 
     def place(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """What `append` would return, without counting the new places as filled (it raises the same).
+        """What `append` would return for (batch, num_kv_heads, new, head_dim), without counting the new
+        places as filled (it raises the same).
 
         The new keys and values are written behind the filled part, where the next call writes over them.
         """

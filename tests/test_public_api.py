@@ -1,0 +1,150 @@
+"""What `import mirada` promises: its names, their signatures, and that each says what goes in."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import types
+from importlib.metadata import version
+
+import pytest
+
+import mirada
+
+# A shape as it is written: (batch, heads, length, head_dim), (…, queries, d), (length,).
+SHAPE = re.compile(r"\((?:…|\.\.\.|batch|length|queries)(?:=\S+)?,[^()]*\)")
+NAMES = [name for name in mirada.__all__ if name != "__version__"]
+SIGNATURES = {
+    "attention": "(query, key, value, mask=None, *, temperature=1.0, dropout=0.0)",
+    "attention_weights": "(query, key, mask=None, *, temperature=1.0)",
+    "sinusoidal_positions": "(length, d_model, *, device=None, dtype=None)",
+    "LearnedPositions": "(length, d_model, *, device=None, dtype=None)",
+    "SinusoidalPositions": "(d_model)",
+    "RotaryPositions": "(head_dim, *, base=10000.0, layout='half')",
+    "RotaryPositions.forward": "(self, x, positions=None)",
+    "MultiHeadAttention": "(d_model, num_heads, *, num_kv_heads=None, head_dim=None, d_context=None, "
+    "bias=True, dropout=0.0, rotary=None, device=None, dtype=None)",
+    "MultiHeadAttention.forward": "(self, x, context=None, mask=None, *, cache=None, positions=None)",
+    "MultiHeadAttention.weights": "(self, x, context=None, mask=None, *, cache=None, positions=None)",
+    "KVCache": "(batch, num_kv_heads, max_length, head_dim, *, device=None, dtype=None)",
+    "TransformerBlock.forward": "(self, x, context=None, mask=None, context_mask=None, *, cache=None, "
+    "positions=None)",
+    "from_torch": "(layer)",
+    "to_torch": "(layer)",
+    "Mask.causal": "()",
+    "Mask.padding": "(lengths, side='right')",
+    "Mask.allowed": "(table)",
+    "Mask.blocked": "(table)",
+    "Mask.bias": "(table)",
+}
+
+
+def public(path):
+    thing = mirada
+    for name in path.split("."):
+        thing = getattr(thing, name)
+    return thing
+
+
+def functions_of(name):
+    """The function itself, or a class's public methods that Mirada wrote: (path, function)."""
+    thing = public(name)
+    if isinstance(thing, types.FunctionType):
+        yield name, thing
+        return
+    for base in thing.__mro__:
+        if not base.__module__.startswith("mirada"):
+            continue
+        for method, value in vars(base).items():
+            function = getattr(value, "__func__", value)
+            written = (
+                isinstance(function, types.FunctionType)
+                and function.__module__ == base.__module__
+                and not method.startswith("_")
+            )
+            if written and getattr(base, method) == getattr(thing, method):
+                yield f"{name}.{method}", function
+
+
+FUNCTIONS = {path: function for name in NAMES for path, function in functions_of(name)}
+
+
+def takes_tensors(function):
+    return any("Tensor" in str(parameter.annotation) for parameter in signature(function).parameters.values())
+
+
+def signature(thing):
+    return inspect.signature(thing)
+
+
+def bare(thing):
+    """The signature without its annotations."""
+    given = signature(thing)
+    parameters = [
+        parameter.replace(annotation=inspect.Parameter.empty) for parameter in given.parameters.values()
+    ]
+    return str(given.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+
+
+def test_every_name_of_the_design_is_public():
+    assert set(NAMES) == {
+        *("attention", "attention_weights", "Mask", "sinusoidal_positions", "LearnedPositions"),
+        *("SinusoidalPositions", "RotaryPositions", "KVCache", "MultiHeadAttention", "TransformerBlock"),
+        *("BlockConfig", "from_torch", "to_torch", "Scene", "Words"),
+    }
+    assert len(mirada.__all__) == len(set(mirada.__all__))
+    assert set(mirada.__all__) <= set(dir(mirada))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_is_there_and_says_what_it_is(name):
+    thing = public(name)
+    assert thing is public(name)  # the same each time it is asked for
+    assert thing.__name__ == name
+    assert thing.__module__.startswith("mirada.")
+    first = (thing.__doc__ or "").strip().split("\n")[0]
+    assert first
+    assert not first.startswith(f"{name}(")  # which is what a dataclass says of itself
+
+
+@pytest.mark.parametrize("path", FUNCTIONS)
+def test_every_public_function_says_what_it_does_and_which_shapes_it_takes(path):
+    function = FUNCTIONS[path]
+    said = (function.__doc__ or "").strip()
+    assert said or path.endswith(".extra_repr"), f"{path} has no docstring"
+    if takes_tensors(function):
+        signature_and_docstring = inspect.getsource(function).partition('"""')[0] + said
+        assert SHAPE.search(signature_and_docstring), f"{path} takes tensors and names no shape"
+
+
+def test_the_functions_that_take_tensors_are_found():
+    found = {path for path, function in FUNCTIONS.items() if takes_tensors(function)}
+    assert {"attention", "attention_weights", "MultiHeadAttention.forward", "KVCache.append"} <= found
+    assert {"RotaryPositions.forward", "Mask.bias", "TransformerBlock.forward"} <= found
+
+
+@pytest.mark.parametrize("path", SIGNATURES)
+def test_signatures_are_those_of_the_design(path):
+    assert bare(public(path)) == SIGNATURES[path]
+
+
+def test_a_star_import_brings_all_of_them():
+    names = {}
+    exec("from mirada import *", names)
+    assert {name for name in names if not name.startswith("__")} == set(NAMES)
+
+
+def test_an_unknown_name_is_an_attribute_error_that_names_it():
+    with pytest.raises(AttributeError, match="module 'mirada' has no attribute 'atention'"):
+        mirada.atention  # noqa: B018
+
+
+def test_no_module_hides_behind_the_name_of_a_public_function():
+    modules = {module.name for module in pkgutil.iter_modules(mirada.__path__)}
+    assert not modules & set(mirada.__all__)
+    for name in ("layers", "pretrained", "views"):
+        assert importlib.import_module(f"mirada.{name}").__name__ == f"mirada.{name}"
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert mirada.__version__ == version("mirada")
