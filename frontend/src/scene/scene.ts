@@ -56,9 +56,10 @@ const fields = (x: unknown, where: string, must: string[], may: string[] = []): 
   return x as Record<string, unknown>;
 };
 
-const list = <T>(x: unknown, where: string, count: number | null, item: (x: unknown, where: string) => T): T[] => {
+/** count: how many there must be; 0: at least one; -1: any number. */
+const list = <T>(x: unknown, where: string, count: number, item: (x: unknown, where: string) => T): T[] => {
   if (!Array.isArray(x)) return stop("scene.type", { where, want: "list" });
-  if (count === null ? !x.length : x.length !== count) stop("scene.count", { where, got: x.length, want: count ?? ">= 1" });
+  if (count ? count > 0 && x.length !== count : !x.length) stop("scene.count", { where, got: x.length, want: count || ">= 1" });
   return x.map((y, i) => item(y, `${where}[${i}]`));
 };
 
@@ -105,10 +106,10 @@ const mask = (x: unknown, where: string, rows: number, columns: number): Mask =>
 const read = (json: unknown): Scene => {
   const f = fields(json, "", ["version", "rows", "columns", "query", "key"], ["value", "scale", "temperature", "masks", "axes"]);
   if (f.version !== 1) stop("scene.version", { got: String(f.version), want: 1 });
-  const rows = list(f.rows, "rows", null, text);
-  const columns = list(f.columns, "columns", null, text);
+  const rows = list(f.rows, "rows", 0, text);
+  const columns = list(f.columns, "columns", 0, text);
   /** A table whose rows all have as many numbers as its first. */
-  const vectors = (x: unknown, where: string, count: number, size: number | null): number[][] => {
+  const vectors = (x: unknown, where: string, count: number, size: number): number[][] => {
     let width = size;
     return list(x, where, count, (row, at) => {
       const vector = list(row, at, width, number);
@@ -116,17 +117,17 @@ const read = (json: unknown): Scene => {
       return vector;
     });
   };
-  const query = vectors(f.query, "query", rows.length, null);
+  const query = vectors(f.query, "query", rows.length, 0);
   const key = vectors(f.key, "key", columns.length, query[0].length);
-  const axes = fields(f.axes ?? {}, "axes", [], ["rows", "columns"]);
+  const axes = f.axes === undefined ? {} : fields(f.axes, "axes", [], ["rows", "columns"]);
+  const axis = (name: string) => (axes[name] === undefined ? "" : text(axes[name], "axes." + name));
   return {
     version: 1, rows, columns, query, key,
-    ...(f.value === undefined ? {} : { value: vectors(f.value, "value", columns.length, null) }),
+    ...(f.value === undefined ? {} : { value: vectors(f.value, "value", columns.length, 0) }),
     scale: f.scale === undefined ? 1 / Math.sqrt(query[0].length) : positive(f.scale, "scale"),
     temperature: f.temperature === undefined ? 1 : positive(f.temperature, "temperature"),
-    masks: Array.isArray(f.masks ?? []) ? ((f.masks ?? []) as unknown[]).map((m, i) => mask(m, `masks[${i}]`, rows.length, columns.length))
-      : stop("scene.type", { where: "masks", want: "list" }),
-    axes: { rows: text(axes.rows ?? "", "axes.rows"), columns: text(axes.columns ?? "", "axes.columns") },
+    masks: f.masks === undefined ? [] : list(f.masks, "masks", -1, (m, at) => mask(m, at, rows.length, columns.length)),
+    axes: { rows: axis("rows"), columns: axis("columns") },
   };
 };
 
