@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -282,7 +283,7 @@ def test_an_endless_body_is_not_read_for_ever(monkeypatch):
     read = []
 
     class Endless(list):
-        def pop(self, _=0):
+        def pop(self, index: Any = -1):
             read.append(1)
             return b"x" * 101
 

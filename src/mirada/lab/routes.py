@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from fastapi import APIRouter, Depends, Request, Security
 from fastapi.security import APIKeyHeader
 from pydantic import BaseModel
+from pydantic.json_schema import SkipJsonSchema
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -89,8 +90,10 @@ class Computed(BaseModel):
     largest_row_sum_deviation: float
 
 
-def language_of_answers(lang: Language | None = None) -> None:
-    """Declares ?lang= for every call; what is done with it stands in `asked_language`."""
+def only_language(request: Request, lang: Language | SkipJsonSchema[None] = None) -> None:
+    """Every call may name a language with ?lang= (see `asked_language`), and nothing else."""
+    if set(request.query_params) - {"lang"}:
+        raise Problem(422, "query")
 
 
 def inlined(schema: Any, definitions: dict[str, Any]) -> Any:
@@ -110,7 +113,7 @@ SCENE_BODY = {"application/json": {"schema": inlined(SCHEMA, SCHEMA["$defs"])}}
 
 api = APIRouter(
     prefix="/api",
-    dependencies=[Security(APIKeyHeader(name=TOKEN_HEADER, auto_error=False)), Depends(language_of_answers)],
+    dependencies=[Security(APIKeyHeader(name=TOKEN_HEADER, auto_error=False)), Depends(only_language)],
     responses={code: {"model": Failure} for code in (400, 401, 403, 405, 413, 421, 422, 500)},
 )
 
