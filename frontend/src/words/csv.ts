@@ -11,7 +11,7 @@ const HEADER: Record<Language, string> = {
 
 /** A word as a cell. A spreadsheet would run what begins like a formula: an apostrophe before it makes it text. */
 const cell = (word: string): string => {
-  const safe = /^[=+\-@\t\r]/.test(word) ? "'" + word : word;
+  const safe = /^[=+\-@＝＋－＠\t\r]/.test(word) ? "'" + word : word;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
