@@ -35,7 +35,10 @@ class Row:
 
 @dataclass
 class Result:
-    """Times in ms, memory in MB over what stood before the run. `ratio` is ours over the peer's."""
+    """Median times in ms; memory in MB over what stood before the run.
+
+    `ratio` is the median of ours over the peer's within a round: a machine that slows down slows both.
+    """
 
     id: str
     name: str
@@ -89,11 +92,10 @@ def measure(id: str, row: Row, quick: bool = False) -> Result:
             times[run].append((time.perf_counter() - start) * 1000)
         if round >= 4 and time.perf_counter() - began > SECONDS:
             break
-    ratios = sorted(b / a for a, b in zip(times[peer], times[ours], strict=True))
+    ratios = [b / a for a, b in zip(times[peer], times[ours], strict=True)]
     result.rounds = len(ratios)
     result.peer_ms, result.ours_ms = statistics.median(times[peer]), statistics.median(times[ours])
-    result.ratio = result.ours_ms / result.peer_ms
-    low, _, high = statistics.quantiles(ratios, n=4)
+    low, result.ratio, high = statistics.quantiles(ratios, n=4)
     result.spread = (low, high)
     if row.memory:
         result.peer_mb, result.ours_mb = memory_of(row, "peer"), memory_of(row, "ours")

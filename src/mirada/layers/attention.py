@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from mirada.layers.masks import Mask, check_mask, open_empty_rows
+from mirada.layers.masks import Mask, check_mask
 from mirada.layers.rows import by_rows, fold
 
 
@@ -37,19 +37,17 @@ def attention_weights(
     scale = scale_of(query, temperature)
     if mask is not None:
         check_mask(mask).check(shape)
-        key, _ = hide_padding(key, key, mask, shape)
-    if query.dim() > 3:
+        key = blank_padding(key, mask, shape)
+    if query.dim() > 3 and query.size(-3) != key.size(-3):
         key = key.repeat_interleave(
-            query.size(-3) // max(key.size(-3), 1), dim=-3
+            query.size(-3) // key.size(-3), dim=-3
         )  # the heads of a group share a key
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision is too coarse for scores
     scores = query.to(wide) @ key.to(wide).transpose(-2, -1) * scale
-    if mask is None:
+    if mask is None or shape[-1] == 0:
         return scores.softmax(-1).to(query.dtype)
-    table = mask.table(shape, slice(0, shape[-2]), slice(0, shape[-1]), query.device)
-    table, nobody = open_empty_rows(table)
-    scores = scores.masked_fill(~table, -math.inf) if table.dtype == torch.bool else scores + table.to(wide)
-    return scores.softmax(-1).masked_fill(nobody, 0).to(query.dtype)
+    table, nobody = mask.piece(shape, slice(0, shape[-2]), slice(0, shape[-1]), query.device, wide)
+    return torch.where(nobody, 0, (scores + table).softmax(-1)).to(query.dtype)
 
 
 def attention(
@@ -75,7 +73,7 @@ def attention(
         raise ValueError(f"dropout is {dropout}; expected a share of the weights, from 0 to 1")
     if mask is not None:
         check_mask(mask).check(shape)
-        key, value = hide_padding(key, value, mask, shape)
+        key, value = blank_padding(key, mask, shape), blank_padding(value, mask, shape)
 
     # The fused kernel takes four dimensions and one width: zeros at the end change no product and no average.
     width = max(query.size(-1), value.size(-1))
@@ -83,7 +81,7 @@ def attention(
         fold(F.pad(x, (0, width - x.size(-1))) if x.size(-1) < width else x) for x in (query, key, value)
     )
     options = {"scale": scale, "dropout_p": dropout, "enable_gqa": q.size(1) != k.size(1)}
-    if mask is None or (mask.is_causal and shape[-2] == 1):  # the last token looks at all
+    if mask is None or shape[-1] == 0 or (mask.is_causal and shape[-2] == 1):  # the last looks at all
         output = F.scaled_dot_product_attention(q, k, v, **options)
     elif mask.is_causal and shape[-2] == shape[-1]:
         output = F.scaled_dot_product_attention(q, k, v, is_causal=True, **options)
@@ -92,13 +90,10 @@ def attention(
     return output[..., : value.size(-1)].reshape(*query.shape[:-1], value.size(-1)).to(query.dtype)
 
 
-def hide_padding(key: Tensor, value: Tensor, mask: Mask, shape: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Zeros at keys that nobody in the sample may look at: a weight of 0 would let NaN through, 0 · NaN."""
-    visible = mask.visible_keys(shape, key.device)
-    if visible is None:
-        return key, value
-    hidden = ~visible.transpose(-2, -1)  # (…, keys, 1)
-    return key.masked_fill(hidden, 0), value.masked_fill(hidden, 0)
+def blank_padding(x: Tensor, mask: Mask, shape: Sequence[int]) -> Tensor:
+    """x (…, keys, width) with zeros where nobody in the sample may look: a weight of 0 lets NaN through."""
+    visible = mask.visible_keys(shape, x.device)  # (…, 1, keys)
+    return x if visible is None else torch.where(visible.transpose(-2, -1), x, 0)
 
 
 def scale_of(query: Tensor, temperature: float) -> float:
@@ -117,17 +112,16 @@ def check_shapes(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
             raise ValueError(f"{name} has shape {tuple(x.shape)}; expected {expected}")
     if query.size(-1) == 0:
         raise ValueError(f"query has shape {tuple(query.shape)}; expected at least one number for each token")
-    grouped = query.dim() > 3 and key.size(-3) > 0 and query.size(-3) % key.size(-3) == 0
-    heads = key.shape[-3:-2] if grouped else query.shape[:-2][-1:]
-    lead = (*query.shape[:-2][:-1], *heads)
-    for name, x, expected in (
-        ("key", key, (*lead, key.size(-2), query.size(-1))),
-        ("value", value, (*lead, key.size(-2), value.size(-1))),
-    ):
-        if tuple(x.shape) != expected:
-            fits = " (its heads may also divide those of query)" if name == "key" and query.dim() > 3 else ""
+    *lead, heads = query.shape[:-2] if query.dim() > 2 else (1,)
+    if query.dim() > 3 and key.size(-3) > 0 and heads % key.size(-3) == 0:
+        heads = key.size(-3)
+    lead = (*lead, heads)[: query.dim() - 2]
+    for name, x, width in (("key", key, query.size(-1)), ("value", value, value.size(-1))):
+        expected = (*lead, key.size(-2), width)
+        if x.shape != expected:
+            or_fewer = " or fewer heads, a divisor" if name == "key" and query.dim() > 3 else ""
             raise ValueError(
-                f"{name} has shape {tuple(x.shape)}, which does not fit query {tuple(query.shape)}; "
-                f"expected {expected}{fits}"
+                f"{name} has shape {tuple(x.shape)}, which does not fit query {tuple(query.shape)}: "
+                f"expected {expected}{or_fewer}"
             )
     return (*query.shape[:-1], key.size(-2))

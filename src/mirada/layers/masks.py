@@ -40,9 +40,10 @@ class Part:
         if self.kind == "padding":
             lengths = table.reshape(-1, *[1] * (len(shape) - 1))  # (batch, 1, …, 1)
             return looked_at < lengths if self.side == "right" else looked_at >= keys - lengths
-        if table.dim() > 1 and table.size(-2) > 1:
+        table = torch.atleast_2d(table)
+        if table.size(-2) > 1:
             table = table[..., rows, :]
-        if table.dim() > 0 and table.size(-1) > 1:
+        if table.size(-1) > 1:
             table = table[..., columns]
         if self.kind == "bias":
             return table.to(torch.promote_types(table.dtype, torch.float32))
@@ -143,8 +144,8 @@ class Mask:
         """
         if not isinstance(table, Tensor) or not table.is_floating_point():
             raise TypeError(
-                f"Mask.bias takes a floating-point tensor, added to the scores, not {_what(table)}; "
-                "to say who may look, write Mask.allowed(table) (True: may) or Mask.blocked(table) (True: may not)"
+                f"Mask.bias takes a floating-point tensor, added to the scores, not {_what(table)}; to say "
+                "who may look, write Mask.allowed(tensor) (True: may) or Mask.blocked(tensor) (True: may not)"
             )
         if _is_readable(table) and not bool((table < math.inf).all()):
             raise ValueError("Mask.bias holds NaN or +inf; expected finite numbers, or -inf to block")
@@ -175,7 +176,7 @@ class Mask:
     @property
     def is_causal(self) -> bool:
         """True if it is Mask.causal() and nothing more."""
-        return [part.kind for part in self.parts] == ["causal"]
+        return {part.kind for part in self.parts} == {"causal"}
 
     @property
     def has_bias(self) -> bool:
@@ -191,7 +192,7 @@ class Mask:
             part.check(shape)
 
     def columns(self, shape: Sequence[int], rows: slice) -> slice:
-        """The keys outside of which none of these rows may look."""
+        """The keys outside of which none of these rows may look; never none, if there are any."""
         queries, keys = shape[-2:]
         first, last = 0, keys
         if torch.compiler.is_compiling():  # lengths are unknown: to compare them would tie the graph to some
@@ -201,38 +202,45 @@ class Mask:
                 last = min(last, max(rows.stop + (keys - queries) + max(part.size - 1, 0), 0))
             if part.kind == "window":
                 first = max(first, rows.start + (keys - queries) - part.size + 1)
-        return slice(min(first, last), last)
+        last = max(last, 1)
+        return slice(min(first, last - 1), last)
 
     def table(self, shape: Sequence[int], rows: slice, columns: slice, device: torch.device) -> Tensor:
         """A piece of the table, broadcastable. Boolean, True: may look. With a bias: float, −inf: may not."""
-        allowed = torch.ones(1, 1, dtype=torch.bool, device=device)
-        bias = None
+        allowed = bias = None
         for part in self.parts:
             table = part.table(shape, rows, columns, device)
             if part.kind == "bias":
                 bias = table if bias is None else bias + table
             else:
-                allowed = allowed & table
-        return allowed if bias is None else bias.masked_fill(~allowed, -math.inf)
+                allowed = table if allowed is None else allowed & table
+        if allowed is None:
+            return torch.ones(1, 1, dtype=torch.bool, device=device) if bias is None else bias
+        return allowed if bias is None else torch.where(allowed, bias, -math.inf)
+
+    def piece(self, shape, rows: slice, columns: slice, device, dtype) -> tuple[Tensor, Tensor]:
+        """A piece of the table as numbers to add to the scores; and which rows look at nobody, (…, rows, 1).
+
+        A softmax over nothing is NaN, and so is its gradient: here those rows look at everybody, so what
+        comes of them has to be set to 0. There must be keys.
+        """
+        table = self.table(shape, rows, columns, device)
+        if table.dtype == torch.bool:
+            table = torch.where(table, 0.0, -math.inf)
+        table = table.to(dtype)
+        nobody = table.detach().amax(-1, keepdim=True) == -math.inf
+        return torch.maximum(table, torch.where(nobody, 0.0, -math.inf).to(dtype)), nobody
 
     def visible_keys(self, shape: Sequence[int], device: torch.device) -> Tensor | None:
         """(…, 1, keys), False at keys that nobody in the sample may look at; None if it hides no keys."""
         hiding = Mask(tuple(part for part in self.parts if part.hides_keys(len(shape))))
         if not hiding.parts:
             return None
-        return _may_look(hiding.table(shape, slice(0, 1), slice(0, shape[-1]), device))
+        table = hiding.table(shape, slice(0, 1), slice(0, shape[-1]), device)
+        return table if table.dtype == torch.bool else table != -math.inf
 
     def __repr__(self) -> str:
         return " & ".join(map(repr, self.parts)) or "Mask()"
-
-
-def open_empty_rows(table: Tensor) -> tuple[Tensor, Tensor]:
-    """A softmax over nothing is NaN, and so is its gradient: rows that may look at nobody are opened.
-
-    Returns the table and which rows those are, (…, rows, 1), so that what comes of them can be set to 0.
-    """
-    nobody = ~_may_look(table).any(-1, keepdim=True)
-    return (table | nobody if table.dtype == torch.bool else table.masked_fill(nobody, 0)), nobody
 
 
 def check_mask(mask: object) -> Mask:
@@ -243,10 +251,6 @@ def check_mask(mask: object) -> Mask:
         f"mask is {_what(mask)}; expected a mirada.Mask: write Mask.allowed(tensor) (True: may look) or "
         "Mask.blocked(tensor) (True: may not look), or Mask.bias(tensor) for numbers added to the scores"
     )
-
-
-def _may_look(table: Tensor) -> Tensor:
-    return table if table.dtype == torch.bool else table != -math.inf
 
 
 def _of_booleans(table: Tensor, name: str) -> Tensor:

@@ -3,42 +3,78 @@
 Each block of rows sees only the keys that one of its rows may look at, and has its own piece of the mask.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch._C._autograd import _saved_tensors_hooks_is_enabled  # pyright: ignore[reportAttributeAccessIssue]
 
-from mirada.layers.masks import Mask, open_empty_rows
+from mirada.layers.masks import Mask
 
-ROWS = 512  # rows of a block: enough to keep every core busy, few enough that a piece stays small
+ROWS = 256  # of a block, at most: a narrow window wastes little, and every core still has work
+CELLS = 2**22  # of a piece of mask, about: 16 MB in float32
 
 
 def by_rows(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape: Sequence[int], **options) -> Tensor:
     """q, k, v with four dimensions and one width; `shape` of the scores before they were folded to four."""
     if (
         mask.has_bias
-    ):  # the kernel wants a bias in the dtype of the query, where -1e8 could overflow and block
+    ):  # the kernel wants a bias in the query's dtype: in float16, -1e8 would be -inf and block
         q, k, v = (x.to(torch.promote_types(x.dtype, torch.float32)) for x in (q, k, v))
     outputs = []
-    for rows in blocks(mask, shape):
+    for rows in blocks(mask, shape, q.device):
         columns = mask.columns(shape, rows)
-        table, nobody = open_empty_rows(mask.table(shape, rows, columns, q.device))
-        if table.is_floating_point():
-            table = table.to(q.dtype)
-        output = F.scaled_dot_product_attention(
-            q[:, :, rows], k[:, :, columns], v[:, :, columns], fold_table(table, shape), **options
-        )
-        outputs.append(output.masked_fill(fold_table(nobody, shape), 0))
-    return torch.cat(outputs, dim=2)
+        piece = partial(folded_piece, mask, shape, rows, columns, q.device, q.dtype)
+        table, nobody = piece()
+        with rebuilt_for_backward(table, piece):
+            output = F.scaled_dot_product_attention(
+                q[:, :, rows], k[:, :, columns], v[:, :, columns], table, **options
+            )
+        outputs.append(torch.where(nobody, 0, output))
+    return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
 
 
-def blocks(mask: Mask, shape: Sequence[int]) -> list[slice]:
-    queries = shape[-2]
-    # Padding needs one row of mask for all. A compiled graph cannot loop over a length it does not know.
-    if mask.hides_keys(len(shape)) or torch.compiler.is_compiling() or queries <= ROWS:
+def blocks(mask: Mask, shape: Sequence[int], device: torch.device) -> list[slice]:
+    """Which rows are done together."""
+    queries, keys = shape[-2:]
+    # Padding needs one row of mask for all. A compiled graph cannot loop over a length that it does not know.
+    if mask.hides_keys(len(shape)) or torch.compiler.is_compiling() or queries == 0:
         return [slice(0, queries)]
-    return [slice(start, min(start + ROWS, queries)) for start in range(0, queries, ROWS)]
+    tables = mask.table(shape, slice(0, 1), slice(0, 1), device).numel()  # a cell of each
+    step = max(16, min(ROWS, CELLS // max(tables * keys, 1)))
+    return [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
+
+
+def folded_piece(mask: Mask, shape: Sequence[int], *place) -> tuple[Tensor, Tensor]:
+    table, nobody = mask.piece(shape, *place)
+    return fold_table(table, shape), fold_table(nobody, shape)
+
+
+def rebuilt_for_backward(table: Tensor, piece: Callable[[], tuple[Tensor, Tensor]]) -> AbstractContextManager:
+    """While active, autograd keeps the recipe of a piece of mask in place of the piece.
+
+    All the pieces of a long sequence together would be the table that nobody wants.
+    """
+    if (
+        torch.compiler.is_compiling()  # plans its own memory
+        or not _saved_tensors_hooks_is_enabled()  # torch.func has none
+        or not torch.is_grad_enabled()
+        or table.requires_grad
+        or type(table) is not Tensor  # a fake one has no place in memory
+    ):
+        return nullcontext()
+    place, size = table.data_ptr(), table.shape  # not the table itself: the hooks would keep it
+
+    def pack(saved: Tensor):
+        return piece if saved.data_ptr() == place and saved.shape == size else saved
+
+    def unpack(kept):
+        return kept()[0] if kept is piece else kept
+
+    return torch.autograd.graph.saved_tensors_hooks(pack, unpack)
 
 
 def fold(x: Tensor) -> Tensor:
