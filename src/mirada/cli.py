@@ -7,7 +7,6 @@ Exit codes: 0, done (Ctrl-C and SIGTERM are how the lab ends, so they are 0 too)
 
 import io
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -150,7 +149,6 @@ def run_lab(
     context: click.Context, host: str, port: int | None, lang: Language | None, no_browser: bool
 ) -> None:
     language = spoken(context)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # quiet also before the server takes over
     try:
         from mirada.lab import server
     except ImportError as error:
