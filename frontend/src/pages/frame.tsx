@@ -10,7 +10,7 @@ export const Header = ({ say, dark, onLanguage, onNight }: Props) => {
     <header>
       <b>Mirada</b>
       <nav><a aria-current="page">{say.rich("page")}</a></nav>
-      <span class="tools">
+      <span class="tools live">
         <a href={"?lang=" + other} lang={other} hreflang={other} class="sans" data-lm-suppress-shortcuts
           onClick={(e) => {
             if (e.ctrlKey || e.metaKey || e.shiftKey) return;

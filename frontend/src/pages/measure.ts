@@ -30,5 +30,6 @@ export const measure = (root: HTMLElement): Box => {
     const r = w.getBoundingClientRect();
     return round((down ? (r.top + r.bottom) / 2 - edge.top : (r.left + r.right) / 2 - edge.left) / zoom);
   });
-  return { width: round(width), down, size, centres, keys: Math.round(widthOf(find(".cmp .plane"))), values: Math.round(widthOf(find(".val .plane"))) };
+  const plane = (selector: string) => Math.round(widthOf(find(selector))) || 320;
+  return { width: round(width), down, size, centres, keys: plane(".cmp .plane"), values: plane(".val .plane") };
 };

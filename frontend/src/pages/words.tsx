@@ -1,3 +1,4 @@
+import css from "live.css";
 import { Component, render } from "preact";
 import type { Fault } from "../scene/fault";
 import type { Language } from "../scene/percent";
@@ -257,7 +258,7 @@ export class Words extends Component<Options, State> {
             <div class="t">
               <Tasks m={m} memory={memory} open={open} onOpen={(id) => this.setState({ open: id })} onPredict={this.predict} />
               <details class="more">
-                <summary data-lm-suppress-shortcuts><span>{say.rich("map")}</span></summary>
+                <summary class="sans" data-lm-suppress-shortcuts><span>{say.rich("map")}</span></summary>
                 <Map m={m} />
               </details>
               <More m={m} link={host === "widget" ? "" : this.link()} token={token} />
@@ -273,7 +274,16 @@ export class Words extends Component<Options, State> {
 /** Puts the page into `root`, in the place of what stands there. */
 export const mount = (root: Element, options: Options): { set: Words["set"]; destroy(): void } => {
   let page!: Words;
+  // A sheet of its own: policies that know only the document's style by its hash let it pass, and so does a shadow root.
+  const place = root.getRootNode() as Document | ShadowRoot;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  place.adoptedStyleSheets = [...place.adoptedStyleSheets, sheet];
   root.textContent = "";
   render(<Words {...options} ref={(it: Words | null) => { if (it) page = it; }} />, root);
-  return { set: (state, language) => page.set(state, language), destroy: () => render(null, root) };
+  return { set: (state, language) => page.set(state, language), 
+    destroy: () => {
+      render(null, root);
+      place.adoptedStyleSheets = place.adoptedStyleSheets.filter((s) => s !== sheet);
+    } };
 };

@@ -35,7 +35,7 @@ const Arrow = ({ from, to }: { from: Point; to: Point }) => {
   return (
     <g>
       <path d={line(from, neck)} stroke="var(--coral)" stroke-width="4" />
-      <path d={"M" + to.map(px) + wing(1) + wing(-1) + "z"} class="solid" />
+      <path d={"M" + to.map(px) + wing(1) + wing(-1) + "z"} class="fill" />
     </g>
   );
 };

@@ -6,9 +6,9 @@ const STEPS = 20;
 const toStep = (temperature: number): number => Math.round(STEPS * Math.log10(temperature));
 const toTemperature = (step: number): number => +(10 ** (step / STEPS)).toPrecision(2);
 
-const icon = (radii: number[], width: number) => (
+const icon = (widths: number[], stroke: number) => (
   <svg width="24" height="14" aria-hidden="true">
-    {radii.map((r) => <path d={`M${22 - 2 * r} 14A${r} ${r + 1} 0 0 1 22 14`} stroke-width={width} />)}
+    {widths.map((w) => <path d={`M${22 - w} 14C${22 - w * 0.8} ${13 - w * 0.8} ${22 - w * 0.2} ${13 - w * 0.8} 22 14`} stroke-width={stroke} />)}
   </svg>
 );
 
@@ -16,14 +16,14 @@ const icon = (radii: number[], width: number) => (
 export const Controls = ({ m: { state, say, act } }: { m: Model }) => {
   const now = "T = " + shortText(state.temperature, say.language, 2);
   return (
-    <div class="ctl sans">
+    <div class="ctl sans live">
       <div class="temp">
         <label><span>{say.rich("temperature")}</span><b>{now}</b>
           <input type="range" min={-STEPS} max={STEPS} value={toStep(state.temperature)} aria-label={say.plain("temperature")}
             aria-valuetext={now} data-lm-suppress-shortcuts
             onInput={(e) => act({ type: "temperature", value: toTemperature(+e.currentTarget.value) })} />
         </label>
-        <div><small>{icon([8], 4)} {say.rich("focuses")}</small><small>{say.rich("spreads")} {icon([10, 7, 4.5, 2.5], 1.2)}</small></div>
+        <div><small>{icon([18], 4)} {say.rich("focuses")}</small><small>{say.rich("spreads")} {icon([20, 15, 10, 5], 1.2)}</small></div>
       </div>
       <label class="swi">
         <input type="checkbox" role="switch" checked={state.causal} data-lm-suppress-shortcuts

@@ -10,7 +10,7 @@ export const Map = ({ m }: { m: Model }) => {
   return (
     <div class="map" tabIndex={m.live ? 0 : undefined} role="region" aria-label={say.plain("map")} data-lm-suppress-shortcuts={m.live}>
       <table>
-        <thead><tr><td><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col", "k"))}</tr></thead>
+        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col", "k"))}</tr></thead>
         <tbody>
           {state.words.map((_, i) => {
             const { weights, allowed } = look(scene, i);

@@ -49,7 +49,7 @@ export interface Model {
 }
 
 /** Depth of the arcs: beside the words where the sentence reads down. */
-export const depthOf = (box: Box): number => (box.down ? 118 : 208);
+export const depthOf = (box: Box): number => (box.down ? Math.min(118, Math.round(box.width * 0.3)) : 208);
 
 const nothing = () => {};
 

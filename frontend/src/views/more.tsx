@@ -42,8 +42,8 @@ export class More extends Component<Props, State> {
     const said = (name: string, content: preact.ComponentChildren, bad = true) =>
       <p id={id + name} class={bad ? "bad hint" : "hint"} role={bad ? "alert" : undefined}>{content}</p>;
     return (
-      <details class="more">
-        <summary {...mine}><span>{say.rich("more")}</span><span>{m.host !== "widget" && say.rich("alone")}</span></summary>
+      <details class="more live">
+        <summary class="sans" {...mine}><span>{say.rich("more")}</span><span>{m.host !== "widget" && say.rich("alone")}</span></summary>
         <form class="form" onSubmit={use} noValidate>
           <label for={id + "own"}>{say.rich("own.label")}</label>
           <div class="line">

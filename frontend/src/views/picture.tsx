@@ -25,7 +25,7 @@ export const Picture = ({ m }: { m: Model }) => {
   const ready = box.centres.length === state.words.length;
   const seen = look.allowed;
   return (
-    <fieldset class={box.down ? "pic down" : "pic"} style={{ "--n": state.words.length, "--size": box.size + "px" }}>
+    <fieldset class={box.down ? "pic down" : "pic"} style={{ "--n": state.words.length, "--size": box.size + "px", "--depth": depth + "px" }}>
       <legend class="vh">{say.plain("words")}</legend>
       <svg class="arcs" aria-hidden="true">
         {ready && <Arcs id={id + "a"} drawn={arcs({
@@ -57,7 +57,7 @@ export const Picture = ({ m }: { m: Model }) => {
 
 /** The words once more, small, on top of a phone's screen while the planes are dragged; for the eye only. */
 export const Strip = ({ m, show }: { m: Model; show: boolean }) => (
-  <div class="strip" aria-hidden="true">
+  <div class="strip live" aria-hidden="true">
     <div class={show ? "show" : ""}>
       {m.state.words.map((text, i) => (
         <span class={"w" + (i === m.row ? " on" : i === m.pinned ? " pin" : "") + (m.look.allowed[i] ? "" : " off")}

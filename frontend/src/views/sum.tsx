@@ -33,7 +33,7 @@ export const Sum = ({ m }: { m: Model }) => {
           {s.shares.map((w, i) => {
             const x = left;
             left += 100 * w;
-            return <rect x={+x.toFixed(2)} width={+(100 * w).toFixed(2)} height="1" class={i === pinned ? "pin" : ""} />;
+            return <rect x={+x.toFixed(2)} width={+(100 * w).toFixed(2)} height="1" class={i === pinned ? "now" : undefined} />;
           })}
         </svg>,
         <p class="cap">

@@ -38,7 +38,7 @@ const Axes = ({ m, frame }: { m: Model; frame: Frame }) => {
 };
 
 const Diamond = ({ at, dashed, live }: { at: Point; dashed?: boolean; live?: boolean }) => (
-  <path d="M0-9.5L9.5 0L0 9.5L-9.5 0z" class={dashed ? "was" : "out"}
+  <path d="M0-9.5L9.5 0L0 9.5L-9.5 0z" class={dashed ? "was" : "fill out"}
     {...(live ? { style: { transform: `translate(${px(at[0])}px,${px(at[1])}px)` } } : { transform: `translate(${at.map(px)})` })} />
 );
 
@@ -51,6 +51,7 @@ export const Values = ({ m, frame, both }: { m: Model; frame?: Frame; both: bool
   const out = toPixel(f, look.output.length ? output : [0, 0]);
   const was = both ? elsewhere(m) : null;
   const ghost = was && toPixel(f, was);
+  const aside = ghost && ghost[0] > f.width / 2;
   const own: Label = { text: state.words[row], after: say.plain("takes"), role: "c" };
   const labels = state.words.map((text): Label => ({ text, role: "" }));
   const places = placeValues(f, output, state.value, sizeOf(own, SIZE), labels.map((l) => sizeOf(l, SIZE)));
@@ -73,7 +74,7 @@ export const Values = ({ m, frame, both }: { m: Model; frame?: Frame; both: bool
           <Diamond at={out} live={m.live} />
           {labels.map((label, i) => <LabelText label={label} place={places.values[i]} size={SIZE} />)}
           <LabelText label={own} place={places.output} size={SIZE} />
-          {ghost && <text class="c sans" x={px(ghost[0])} y={px(ghost[1]) + 25} text-anchor="middle">{say.plain("other")}</text>}
+          {ghost && <text class="c sans" x={px(ghost[0] + (aside ? -16 : 16))} y={px(ghost[1]) + 5} text-anchor={aside ? "end" : "start"}>{say.plain("other")}</text>}
         </svg>
       </div>
       <p class="cap">{say.rich(both && ghost ? "values.both" : "values.text", { word: word(say, state.words, row, "c i") })}</p>
