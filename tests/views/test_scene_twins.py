@@ -82,7 +82,7 @@ def masks(rows: int, columns: int, bias: bool) -> st.SearchStrategy[list[dict[st
         st.builds(lambda t: {"kind": "blocked", "table": t}, tables(st.booleans(), rows, columns)),
     ]  # fmt: skip
     if bias:
-        cells = st.integers(-40, 40).map(lambda n: n / 8) | st.just(-1e9)
+        cells = st.integers(-40, 40).map(lambda n: n / 8) | st.just(-1000.0)
         kinds.append(st.builds(lambda t: {"kind": "bias", "table": t}, tables(cells, rows, columns)))
     return st.lists(st.one_of(kinds), max_size=3)
 
@@ -97,7 +97,7 @@ def scenes(draw: st.DrawFn) -> dict[str, Any]:
 
     A score of a million knows its last digits only to 1e-10, so at temperatures that make such scores either
     the vectors shrink along with the temperature, or a query has one number only, and then scores are
-    exactly equal or very far apart.
+    exactly equal or very far apart. Biases stay within a thousand for the same reason.
     """
     rows, columns, head_dim = draw(st.integers(1, 5)), draw(st.integers(1, 7)), draw(st.integers(1, 7))
     regime = draw(st.sampled_from(["ordinary", "balanced", "one number"]))

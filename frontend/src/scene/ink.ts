@@ -19,6 +19,6 @@ export const inkHex = (weight: number, dark: boolean): string => {
   return "#" + channel(0) + channel(2) + channel(4);
 };
 
-/** A number written on that ink: pure black or white, contrast never under 4.6. */
+/** A number written on that ink: pure black or white, contrast never under 4.5. */
 export const onInk = (weight: number, dark: boolean): "#000" | "#fff" =>
   dark ? (weight < 0.505 ? "#fff" : "#000") : weight < 0.555 ? "#000" : "#fff";

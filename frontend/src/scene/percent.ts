@@ -47,5 +47,5 @@ export const readNumber = (typed: string, low: number, high: number): Result<num
   if (!text) return bad({ code: "number.empty" });
   if (!/^[-+]?(\d+\.?\d*|\.\d+)$/.test(text)) return bad({ code: "number.nan", got: typed.trim() });
   const x = +text;
-  return x < low || x > high ? bad({ code: "number.range", got: typed.trim(), low, high }) : { value: x };
+  return x < low || x > high ? bad({ code: "number.range", got: typed.trim(), low, high }) : { value: x || 0 };
 };

@@ -84,8 +84,8 @@ export const fromLink = (fragment: string, language: Language): Result<{ state: 
     if (outside(index)) return bad({ code: "link.word", where, got: index, high });
     const numbers = text.split(",").map((x) => number(where, x, -RANGE, RANGE));
     const fault = numbers.find((x) => typeof x !== "number");
-    if (fault) return bad(fault);
     if (numbers.length !== 2) return bad({ code: "link.number", where, got: text });
+    if (fault) return bad(fault);
     state = { ...state, [which]: state[which].map((old, i) => (i === +index ? (numbers as Vector) : old)) };
   }
   return { value: { state: { ...state, causal: c === "1" }, language: l } };

@@ -33,8 +33,8 @@ export const TEMPERATURES = [0.1, 10] as const;
 
 const clamp = (x: number, low: number, high: number) => Math.min(Math.max(x, low), high);
 
-/** On the grid and inside the plane; never -0. */
-export const snap = (x: number): number => Math.round(clamp(x, -RANGE, RANGE) / STEP) / Math.round(1 / STEP) || 0;
+/** On the grid and inside the plane; never -0; NaN stays. */
+export const snap = (x: number): number => Math.round(clamp(x, -RANGE, RANGE) / STEP) / Math.round(1 / STEP) + 0;
 
 /** The sentence at rest: banco chosen (in an own sentence the last word), T = 1, nobody hidden. */
 export const start = (sentence: Given, language: Language): WordsState => {

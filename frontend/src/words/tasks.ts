@@ -119,7 +119,7 @@ const PLANS: Plan[][] = [
       goal: (s) => {
         if (!seat(s)) return false;
         const [money, place] = look(sceneOf(s.state), s.state.chosen).output;
-        return place > money;
+        return place > money + 0.5; // clearly on the side of seat
       } },
     { id: "which", sentence: "seat", words: true, right: ["plaza", "sento"], typical: ["ana", "banco"], goal: seat },
   ],
