@@ -7,6 +7,7 @@ the two together. Needs no torch.
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
@@ -100,6 +101,7 @@ class WordsState:
             "rows": state["words"],
             "columns": state["words"],
             **{part: state[part] for part in PARTS},
+            "scale": math.sqrt(0.5),
             "temperature": self.temperature,
             "masks": [{"kind": "causal"}] if self.causal else [],
         }
@@ -147,19 +149,24 @@ def start(sentence: str = "money", language: Language = "es") -> WordsState:
 
 
 def start_own(words: Sequence[str]) -> WordsState:
-    """Words of one's own, with vectors that are easy to move: spread on circles by the golden angle."""
+    """Words of one's own, with vectors that are easy to move.
 
-    def around(turn: float, radius: float) -> tuple[Vector, ...]:
-        angles = [2.4 * i + turn for i in range(len(words))]
-        return tuple((tenth(10 * radius * math.cos(a)), tenth(10 * radius * math.sin(a))) for a in angles)
-
+    Keys stand in a ring, values in a smaller one; every query points to the key of the word before.
+    """
     words = check_words("own", words)
-    return WordsState("own", words, around(1, 1.6), around(0, 1.5), around(0, 1), chosen=len(words) - 1)
+
+    def ring(radius: float, middle: float, turn: int) -> tuple[Vector, ...]:
+        angles = [math.pi * (0.94 - (2 * (i + turn)) / len(words)) for i in range(len(words))]
+        return tuple(
+            (tenth(middle + radius * math.cos(a)), tenth(middle + radius * math.sin(a))) for a in angles
+        )
+
+    return WordsState("own", words, ring(1.2, 0, -1), ring(1.8, 0, 0), ring(1, 1.2, 0), chosen=len(words) - 1)
 
 
-def tenth(tenths: float) -> float:
-    """That many tenths, whole ones, rounded as JavaScript's Math.round does: halves upwards."""
-    return math.floor(tenths + 0.5) / 10
+def tenth(x: float) -> float:
+    """Rounded to the grid as JavaScript's Math.round does it: halves upwards."""
+    return math.floor(10 * x + 0.5) / 10
 
 
 def check_words(sentence: str, words: Sequence[str]) -> tuple[str, ...]:
@@ -177,11 +184,16 @@ def check_words(sentence: str, words: Sequence[str]) -> tuple[str, ...]:
     if not FEWEST <= len(words) <= MOST:
         raise ValueError(f"words has {len(words)} of them; expected {FEWEST} to {MOST}")
     for word in words:
-        if not isinstance(word, str) or not word or re.search(r"\s", word):
-            raise ValueError(f"words holds {word!r}; expected text without white space")
-        if re.search("[\ud800-\udfff]", word):
-            raise ValueError(f"words holds {word!r}, half of a character")
+        if not isinstance(word, str) or not is_word(word):
+            raise ValueError(f"words holds {word!r}; expected something to see, without spaces inside")
     return words
+
+
+def is_word(text: str) -> bool:
+    """As on the page: something can be seen, and nothing splits it. A sign too new for Python is a sign."""
+    kinds = [unicodedata.category(sign) for sign in text]
+    seen = any(kind == "Cn" or kind[0] not in "CZM" for kind in kinds)
+    return seen and not re.search(r"\s", text) and not {"Cc", "Cs"} & set(kinds)
 
 
 def check_position(name: str, position: Any, count: int) -> int:
