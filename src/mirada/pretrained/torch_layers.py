@@ -37,6 +37,7 @@ def from_torch(layer: nn.Module) -> MultiHeadAttention | TransformerBlock:
     a TransformerBlock, nn.TransformerDecoderLayer one with cross-attention. eps, activation, norm order,
     biases, dropout, mode, dtype, device and requires_grad come along; batch_first does not, since ours
     always read the batch first. In their boolean masks True means "may not look": that is Mask.blocked.
+    Theirs takes nn.GELU("tanh") for the exact GELU on its fast path (no training, no gradients); ours never.
 
     Raises TypeError for another kind of layer or one that computes in a way of its own; ValueError, by
     name, for what ours cannot say: kdim other than vdim, add_bias_kv, add_zero_attn, an activation that is
@@ -172,14 +173,13 @@ def _block_to(ours: TransformerBlock) -> _TheirBlock:
         dropout=dropout,
         activation=nn.GELU("tanh") if config.activation == "gelu_tanh" else config.activation,
         layer_norm_eps=eps,
-        batch_first=True,
         norm_first=config.norm_first,
         bias=_part(ours, "mlp.hidden_proj", nn.Linear).bias is not None,
         device="meta",
     )
     if config.activation == "gelu_tanh" and isinstance(theirs, nn.TransformerEncoderLayer):
         theirs.activation_relu_or_gelu = 0  # or the fast path takes it for the exact GELU
-    return _carry(ours, theirs, names, **heads)
+    return _carry(ours, theirs, names, **heads)  # the heads are batch_first
 
 
 def _settings(layer: nn.Module, names: dict, dropouts: list, heads: dict) -> tuple[int, float, float]:
