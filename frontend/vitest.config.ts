@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { include: ["tests/**/*.test.{ts,tsx}"] },
+  // Long enough that a slow machine never decides a test: no test is about time.
+  test: { include: ["tests/**/*.test.{ts,tsx}"], testTimeout: 120_000 },
 });

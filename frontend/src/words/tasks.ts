@@ -63,9 +63,9 @@ const isMoved = ({ state, language, at }: Sight, which: "query" | "key", id: str
 /** Whether it is done, said of a state; marks: of all the states since the prediction. */
 type Goal = (s: Sight, marks: Memory["seen"]) => boolean;
 
-/** The word was chosen, nobody hidden, and it looks as the lesson says. */
-const looks = (id: string, other: string): Goal => ({ state, chosen, top }) =>
-  state.sentence === "money" && !state.causal && chosen === id && top(id) === other;
+/** The word was chosen, with or without the mask, and it looks as the lesson says. */
+const looks = (id: string, other: string, causal = false): Goal => ({ state, chosen, top }) =>
+  state.sentence === "money" && state.causal === causal && chosen === id && top(id) === other;
 
 const reached = ({ state, chosen, top }: Sight) => state.sentence === "money" && chosen === "banco" && top("banco") === "ana";
 
@@ -82,59 +82,51 @@ const pulled: Goal = (s) => s.state.sentence === "money" && !s.state.causal && d
 
 const seat = ({ state, chosen }: Sight) => state.sentence === "seat" && chosen === "banco";
 
-interface Plan {
-  id: string;
-  sentence?: Given;
-  /** Other options than the words of the sentence, or beside them. */
-  options?: string[];
-  words?: boolean;
-  right: string[];
-  /** Wrong predictions that have an answer of their own. */
-  typical: string[];
-  goal: Goal;
-}
+/** Names separated by spaces. right: of right options. typical: wrong predictions that have an answer of their own.
+ *  options: besides the words of the sentence, or instead of them where these would make no sense (`!`). */
+type Plan = [id: string, right: string, typical: string, options: string, goal: Goal, sentence?: Given];
 
 const PLANS: Plan[][] = [
   [
-    { id: "banco", words: true, right: ["plata"], typical: ["banco", "el"], goal: looks("banco", "plata") },
-    { id: "la", words: true, right: ["plata"], typical: ["guardo", "banco"], goal: looks("la", "plata") },
-    { id: "guardo", words: true, right: ["ana"], typical: ["plata"], goal: looks("guardo", "ana") },
+    ["banco", "plata", "banco el", "", looks("banco", "plata")],
+    ["la", "plata", "guardo banco", "", looks("la", "plata")],
+    ["guardo", "ana", "plata", "", looks("guardo", "ana")],
   ],
-  [{ id: "drag", options: ["towards", "away", "longer", "query"], right: ["towards"], typical: ["away", "longer", "query"],
-    goal: ({ state, language }, marks) => !!marks.there && state.sentence === "money" && isStart(state, language) }],
-  [{ id: "ends", options: ["never", "high", "low"], right: ["never"], typical: ["high", "low"],
-    goal: (_, marks) => !!(marks.low && marks.high) }],
+  [["drag", "towards", "away longer query", "! towards away longer query",
+    ({ state, language }, marks) => !!marks.there && state.sentence === "money" && isStart(state, language)]],
+  [["ends", "never", "high low", "! never high low", (_, marks) => !!(marks.low && marks.high)]],
   [
-    { id: "el", words: true, right: ["plata"], typical: ["banco", "en", "el"],
-      goal: ({ state, chosen, top }) => state.sentence === "money" && state.causal && chosen === "el" && top("el") === "plata" },
-    { id: "ana", options: ["everybody", "herself", "nobody"], right: ["herself"], typical: ["everybody", "nobody"],
-      goal: ({ state, chosen }) => state.sentence === "money" && state.causal && chosen === "ana" },
+    ["el", "plata", "banco en el", "", looks("el", "plata", true)],
+    ["ana", "herself", "everybody nobody", "! everybody herself nobody", looks("ana", "ana", true)],
   ],
   [
-    { id: "less", words: true, options: ["none"], right: ["ana"], typical: ["none"], goal: pulled },
-    { id: "why", options: ["grows", "near", "all"], right: ["grows"], typical: ["near", "all"], goal: () => true },
+    ["less", "ana", "none", "none", pulled],
+    ["why", "grows", "near all", "! grows near all", () => true],
   ],
   [
-    { id: "where", sentence: "seat", options: ["seat", "money", "between"], right: ["seat"], typical: ["money", "between"],
-      goal: (s) => {
-        if (!seat(s)) return false;
-        const [money, place] = look(sceneOf(s.state), s.state.chosen).output;
-        return place > money + 0.5; // clearly on the side of seat
-      } },
-    { id: "which", sentence: "seat", words: true, right: ["plaza", "sento"], typical: ["ana", "banco"], goal: seat },
+    ["where", "seat", "money between", "! seat money between", (s) => {
+      if (!seat(s)) return false;
+      const [money, place] = look(sceneOf(s.state), s.state.chosen).output;
+      return place > money + 0.5; // clearly on the side of seat
+    }, "seat"],
+    ["which", "plaza sento", "ana banco", "", seat, "seat"],
   ],
 ];
+
+const split = (names: string): string[] => names.split(" ").filter(Boolean);
 
 /** The six tasks, their words at the positions they have in this language. */
 export const tasks = (language: Language): Task[] => PLANS.map((plans, i) => ({
   id: i + 1,
-  steps: plans.map(({ id, sentence = "money", words, options = [], right }) => ({
-    id, sentence, right,
-    options: [...(words ? ids(sentence, language).map((id, word) => ({ id, word })) : []), ...options.map((id) => ({ id }))],
-  })),
+  steps: plans.map(([id, right, , options, , sentence = "money"]) => {
+    const [first, ...others] = split(options);
+    const words = ids(sentence, language).map((id, word) => ({ id, word }));
+    return { id, sentence, right: split(right),
+      options: first === "!" ? others.map((id) => ({ id })) : [...words, ...split(options).map((id) => ({ id }))] };
+  }),
 }));
 
-const planOf = (step: string): Plan => PLANS.flat().find(({ id }) => id === step)!;
+const plans = PLANS.flat();
 
 /** After a prediction (the first one counts: the same memory comes back when the step has one). */
 export const predict = (memory: Memory, step: string, option: string): Memory =>
@@ -153,9 +145,9 @@ export const observe = (memory: Memory, state: WordsState, language: Language): 
   ];
   const marks = now.filter(([mark, holds]) => holds && !memory.seen[mark]).map(([mark]) => mark);
   const seen = marks.length ? { ...memory.seen, ...Object.fromEntries(marks.map((m) => [m, true])) } : memory.seen;
-  const reachedNow = PLANS.flat().filter(({ id, goal }) => said[id] && !memory.done[id] && goal(s, seen));
+  const reachedNow = plans.filter(([id, , , , goal]) => said[id] && !memory.done[id] && goal(s, seen));
   return !marks.length && !reachedNow.length ? memory
-    : { said, seen, done: { ...memory.done, ...Object.fromEntries(reachedNow.map(({ id }) => [id, true])) } };
+    : { said, seen, done: { ...memory.done, ...Object.fromEntries(reachedNow.map(([id]) => [id, true])) } };
 };
 
 export const isDone = (memory: Memory, task: Task): boolean => task.steps.every((step) => memory.done[step.id]);
@@ -164,7 +156,8 @@ export const isDone = (memory: Memory, task: Task): boolean => task.steps.every(
  *  prediction was wrong and typical, or `answer.wrong` when wrong otherwise; then `answer.<step>`. */
 export const answer = (memory: Memory, step: Step): string[] => {
   const said = memory.said[step.id];
-  const first = step.right.includes(said) ? "right" : planOf(step.id).typical.includes(said) ? `${step.id}.${said}` : "wrong";
+  const typical = plans.some(([id, , wrong]) => id === step.id && split(wrong).includes(said));
+  const first = step.right.includes(said) ? "right" : typical ? `${step.id}.${said}` : "wrong";
   return ["answer." + first, "answer." + step.id];
 };
 

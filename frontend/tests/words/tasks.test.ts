@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { catalogue } from "../../src/catalogue";
 import type { Language } from "../../src/scene/percent";
 import { ids, texts, type Vector } from "../../src/words/sentences";
 import { reduce, start, type Action, type WordsState } from "../../src/words/state";
@@ -179,4 +180,17 @@ test("a task that is done stays done, in the other language too", () => {
   const en = reduce(r.state, { type: "language", language: "en" }, "es");
   const back = observe(observe(r.memory, en, "en"), start("money", "en"), "en");
   expect([back.done.banco, back.done.drag]).toEqual([true, true]);
+});
+
+test("all that the tasks can say is in both catalogues", () => {
+  const wanted = tasks("es").flatMap((task) => [
+    "task." + task.id,
+    ...task.steps.flatMap((step) => [
+      `step.${step.id}.ask`, `step.${step.id}.act`,
+      ...step.options.flatMap(({ id, word }) => [
+        ...answer(predict(blank, step.id, id), step), ...(word === undefined ? ["option." + id] : []),
+      ]),
+    ]),
+  ]);
+  for (const language of ["es", "en"] as const) for (const key of wanted) expect(catalogue(key, language), `${key} ${language}`).toBeTypeOf("string");
 });
