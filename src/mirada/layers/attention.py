@@ -9,6 +9,7 @@ Vaswani et al., "Attention Is All You Need", 2017, equation 1.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -80,7 +81,9 @@ def attention(
     q, k, v = (
         fold(F.pad(x, (0, width - x.size(-1))) if x.size(-1) < width else x) for x in (query, key, value)
     )
-    options = {"scale": scale, "dropout_p": dropout, "enable_gqa": q.size(1) != k.size(1)}
+    options: dict[str, Any] = {"scale": scale, "dropout_p": dropout}
+    if q.size(1) != k.size(1):
+        options["enable_gqa"] = True  # the heads of a group share a key
     if mask is None or shape[-1] == 0 or (mask.is_causal and shape[-2] == 1):  # the last looks at all
         output = F.scaled_dot_product_attention(q, k, v, **options)
     elif mask.is_causal and shape[-2] == shape[-1]:
