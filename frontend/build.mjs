@@ -32,10 +32,26 @@ const live = {
   },
 };
 
+/** All sentences with their keys once and each language as one text: half the size of two objects. */
+const catalogue = {
+  name: "catalogue",
+  setup: (esbuild) => {
+    esbuild.onLoad({ filter: /catalogue\/index\.ts$/ }, async ({ path }) => {
+      const { outputFiles } = await build({ entryPoints: [path], bundle: true, write: false, format: "esm", charset: "utf8" });
+      const { texts } = await import("data:text/javascript;base64," + Buffer.from(outputFiles[0].contents).toString("base64"));
+      const keys = Object.keys(texts.en);
+      const joined = (parts) => JSON.stringify(parts.join("|"));
+      return { contents: `const keys = ${joined(keys)}.split("|");
+        const texts = { ${LANGUAGES.map((l) => `${l}: ${joined(keys.map((k) => texts[l][k]))}.split("|")`)} };
+        export const catalogue = (key, language) => texts[language][keys.indexOf(key)];` };
+    });
+  },
+};
+
 const common = {
   absWorkingDir: here, bundle: true, charset: "utf8", legalComments: "none", write: false,
-  inject: ["src/entry/jsx.ts"], jsx: "transform", jsxFactory: "h", jsxFragment: "Fragment",
-  tsconfigRaw: {}, plugins: [live], target: TARGET,
+  inject: ["src/views/jsx.ts"], jsx: "transform", jsxFactory: "h",
+  tsconfigRaw: {}, plugins: [live, catalogue], target: TARGET,
 };
 
 const bundle = async (entry, options) => {
@@ -61,6 +77,10 @@ const prerendered = async () => {
   }
 };
 
+/** Our custom properties under names of one letter, in all that is built. */
+const NAMES = "paper tint rule edge ink ink2 ink3 coral coral-text key on-paper on-ink on-half serif sans shade depth size".split(" ");
+const brief = (text) => text.replace(/--([a-z][\w-]*)/g, (all, name) => (NAMES.includes(name) ? "--" + String.fromCharCode(65 + NAMES.indexOf(name)) : all));
+
 const files = Object.fromEntries([
   ["words.js", await bundle("page.tsx", { format: "iife", minify: true })],
   ["widget.js", await bundle("widget.tsx", { format: "esm", minify: true })],
@@ -70,7 +90,7 @@ const files = Object.fromEntries([
 
 await mkdir(out, { recursive: true });
 for (const name of await readdir(out)) if (!name.startsWith(".") && !(name in files)) await rm(join(out, name));
-for (const [name, text] of Object.entries(files)) await writeFile(join(out, name), text);
+for (const name of Object.keys(files)) await writeFile(join(out, name), (files[name] = brief(files[name])));
 
 const bytes = (name) => Buffer.byteLength(files[name]);
 // The file carries its script deflated, in base64, behind a few lines that unpack it.

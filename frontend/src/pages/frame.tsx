@@ -11,13 +11,13 @@ export const Header = ({ say, dark, onLanguage, onNight }: Props) => {
       <b>Mirada</b>
       <nav><a aria-current="page">{say.rich("page")}</a></nav>
       <span class="tools live">
-        <a href={"?lang=" + other} lang={other} hreflang={other} class="sans" data-lm-suppress-shortcuts
+        <a href={"?lang=" + other} lang={other} hreflang={other} class="sans"
           onClick={(e) => {
             if (e.ctrlKey || e.metaKey || e.shiftKey) return;
             e.preventDefault();
             onLanguage();
           }}>{say.rich("switch")}</a>
-        <button type="button" data-lm-suppress-shortcuts onClick={onNight}>{say.rich(dark ? "day" : "night")}</button>
+        <button onClick={onNight}>{say.rich(dark ? "day" : "night")}</button>
       </span>
     </header>
   );

@@ -11,7 +11,7 @@ export const Sentences = ({ m, own, onOwn }: { m: Model; own: string[] | null; o
   const { state, say, act, id } = m;
   const radio = (which: string, choose: () => void, text: preact.ComponentChildren) => (
     <label>
-      <input type="radio" name={id + "s"} checked={state.sentence === which} data-lm-suppress-shortcuts onChange={choose} />
+      <input type="radio" name={id + "s"} checked={state.sentence === which} onChange={choose} />
       <bdi>{text}</bdi>
     </label>
   );

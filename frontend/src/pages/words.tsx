@@ -1,5 +1,4 @@
 import css from "live.css";
-import { Component, render } from "preact";
 import type { Fault } from "../scene/fault";
 import type { Language } from "../scene/percent";
 import { valueFrame, type Frame } from "../scene/plane";
@@ -8,7 +7,8 @@ import { Compare } from "../views/compare";
 import { Controls } from "../views/controls";
 import { Map } from "../views/map";
 import { modelOf, type Held, type Host, type Model } from "../views/model";
-import { More } from "../views/more";
+import type { Child } from "../views/jsx";
+import { More, untyped, type Typed } from "../views/more";
 import { Picture, Strip } from "../views/picture";
 import { complain, sayIn } from "../views/say";
 import { Formula, Sum } from "../views/sum";
@@ -19,6 +19,7 @@ import { fromLink, toLink } from "../words/permalink";
 import { pinnedOf, reduce, sceneOf, start, type Action, type WordsState } from "../words/state";
 import { answer, blank, observe, predict, tasks, type Memory } from "../words/tasks";
 import { Header, Question } from "./frame";
+import { draw } from "./draw";
 import { measure } from "./measure";
 import { recall, remember } from "./memory";
 import { Sentences } from "./sentences";
@@ -49,13 +50,17 @@ interface State {
   fault: Fault | null;
   spoken: string;
   strip: boolean;
+  typed: Typed;
 }
 
 const EASE = 180; // milliseconds, for widths and columns
 const SMOOTH: Action["type"][] = ["move", "temperature"]; // follow the hand, without easing
 let instances = 0;
 
-export class Words extends Component<Options, State> {
+export class Words {
+  private state: State;
+  /** As it was when last drawn. */
+  private before: State;
   private id = "mirada" + ++instances;
   private drawn: number[] = [];
   private tween: { from: number[]; since: number } | null = null;
@@ -64,15 +69,17 @@ export class Words extends Component<Options, State> {
   private timers: Record<string, number> = {};
   private undo: (() => void)[] = [];
 
-  constructor(options: Options) {
-    super(options);
-    const linked = options.host === "widget" || location.hash.length < 2 ? null : fromLink(location.hash, options.language);
-    const language = linked?.value?.language ?? options.language;
-    this.state = {
-      words: linked?.value?.state ?? options.state ?? start("money", language), language, memory: this.recalled(), open: 1, over: null, held: null,
-      box: { width: 704, down: false, size: 48, centres: [], keys: 384, values: 384 },
-      own: null, both: false, theme: options.theme ?? (recall("theme") as State["theme"]), fault: linked?.fault ?? null, spoken: "", strip: false,
+  constructor(private root: Element, private options: Options) {
+    const { host, language, state, theme } = options;
+    const linked = host === "widget" || location.hash.length < 2 ? null : fromLink(location.hash, language);
+    const spoken = linked?.value?.language ?? language;
+    this.before = this.state = {
+      words: linked?.value?.state ?? state ?? start("money", spoken), language: spoken, memory: this.recalled(), open: 1, over: null, held: null,
+      box: modelOf(start("money", spoken), spoken).box,
+      own: null, both: false, theme: theme ?? (recall("theme") as State["theme"]), fault: linked?.fault ?? null, spoken: "", strip: false, typed: untyped,
     };
+    this.draw();
+    this.live();
   }
 
   private recalled(): Memory {
@@ -85,7 +92,7 @@ export class Words extends Component<Options, State> {
 
   // ---- what is done to it
 
-  act = (action: Action): void => this.setState((s) => {
+  act = (action: Action): void => this.change((s) => {
     const words = reduce(s.words, action, s.language);
     this.ease = !SMOOTH.includes(action.type);
     if (words === s.words) return null;
@@ -95,26 +102,26 @@ export class Words extends Component<Options, State> {
 
   /** From outside: Python, or whoever mounted the page. The words of the state are already in that language. */
   set(state: WordsState, language: Language = this.state.language): void {
-    if (language !== this.state.language) this.setState({ language });
+    if (language !== this.state.language) this.change(() => ({ language }));
     if (JSON.stringify(state) !== JSON.stringify(this.state.words)) this.act({ type: "load", state });
   }
 
   private language(language: Language): void {
-    this.setState((s) => ({ language, words: reduce(s.words, { type: "language", language }, s.language) }));
+    this.change((s) => ({ language, words: reduce(s.words, { type: "language", language }, s.language) }));
   }
 
   private night = (dark: boolean): void => {
     const theme = dark ? "dark" : "light";
     remember("theme", theme);
-    this.setState({ theme });
+    this.change(() => ({ theme }));
   };
 
   private predict = (step: string, option: string): void =>
-    this.setState((s) => ({ memory: observe(predict(s.memory, step, option), s.words, s.language) }));
+    this.change((s) => ({ memory: observe(predict(s.memory, step, option), s.words, s.language) }));
 
   private fromAddress = (): void => {
     const { value, fault } = fromLink(location.hash, this.state.language);
-    if (fault) this.setState({ fault });
+    if (fault) this.change(() => ({ fault }));
     else {
       this.set(value.state, value.language);
     }
@@ -122,44 +129,62 @@ export class Words extends Component<Options, State> {
 
   // ---- what it does in the page
 
-  private root = (): HTMLElement => this.base as HTMLElement;
+  /** The next state; drawn once for all that changes in one go. */
+  private change(next: (s: State) => Partial<State> | null): void {
+    const old = this.state;
+    this.state = { ...old, ...next(old) };
+    if (old === this.before) queueMicrotask(() => this.draw());
+  }
+
+  private draw(): void {
+    draw(this.root, [this.render(this.state)]);
+    const before = this.before;
+    this.before = this.state;
+    if (before !== this.state) this.follow(before);
+  }
 
   private later(name: string, milliseconds: number, job: () => void): void {
     clearTimeout(this.timers[name]);
     this.timers[name] = window.setTimeout(job, milliseconds);
   }
 
+  private find = (selector: string): HTMLElement => this.root.querySelector(selector)!;
+
   private measured = (): void => {
-    const box = measure(this.root());
-    if (JSON.stringify(box) !== JSON.stringify(this.state.box)) this.setState({ box });
+    const box = measure(this.find(".mirada"));
+    if (JSON.stringify(box) === JSON.stringify(this.state.box)) return;
+    this.change(() => ({ box }));
+    this.draw(); // before anybody sees it as it was
   };
 
-  componentDidMount(): void {
+  private live(): void {
     const listen = (event: string, job: () => void) => {
       addEventListener(event, job);
       this.undo.push(() => removeEventListener(event, job));
     };
     this.measured();
     const size = new ResizeObserver(this.measured);
-    size.observe(this.root());
-    const past = new IntersectionObserver(([e]) => this.setState({ strip: !e.isIntersecting && e.boundingClientRect.top < 0 }));
-    past.observe(this.root().querySelector(".pic")!);
+    size.observe(this.find(".mirada"));
+    const past = new IntersectionObserver(([e]) => this.change(() => ({ strip: !e.isIntersecting && e.boundingClientRect.top < 0 })));
+    past.observe(this.find(".pic"));
     this.undo.push(() => size.disconnect(), () => past.disconnect());
-    if (this.props.host !== "widget") listen("hashchange", this.fromAddress);
+    if (this.options.host !== "widget") listen("hashchange", this.fromAddress);
     this.document();
   }
 
-  componentWillUnmount(): void {
+  destroy(): void {
     for (const undo of this.undo) undo();
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    this.root.textContent = "";
   }
 
-  componentDidUpdate(_: Options, before: State): void {
+  /** What a change brings along outside of the drawing. */
+  private follow(before: State): void {
     const { words, language, memory } = this.state;
     if (words.words !== before.words.words) this.measured();
-    if (words !== before.words || language !== before.language) this.props.onState?.(words, language);
+    if (words !== before.words || language !== before.language) this.options.onState?.(words, language);
     if (words !== before.words) {
-      if (this.props.host !== "widget") this.later("link", 250, () => this.address());
+      if (this.options.host !== "widget") this.later("link", 250, () => this.address());
       this.later("speak", 700, () => this.speak(before.memory));
     }
     if (memory !== before.memory) remember("tasks", JSON.stringify(memory));
@@ -168,7 +193,7 @@ export class Words extends Component<Options, State> {
 
   /** The title and language of a page of our own; a notebook keeps its own. */
   private document(): void {
-    if (this.props.host === "widget") return;
+    if (this.options.host === "widget") return;
     document.documentElement.lang = this.state.language;
     document.title = sayIn(this.state.language).plain("title") + " · Mirada";
   }
@@ -191,8 +216,8 @@ export class Words extends Component<Options, State> {
     const { words, language, memory } = this.state;
     const say = sayIn(language);
     const steps = tasks(language).flatMap((task) => task.steps).filter((step) => memory.done[step.id] && !before.done[step.id]);
-    this.setState({ spoken: [...steps.flatMap((step) => answer(memory, step).map((key) => say.plain(key))),
-      summaryText({ scene: sceneOf(words), row: words.chosen, say })].join(" ") });
+    this.change(() => ({ spoken: [...steps.flatMap((step) => answer(memory, step).map((key) => say.plain(key))),
+      summaryText({ scene: sceneOf(words), row: words.chosen, say })].join(" ") }));
   }
 
   /** Weights on their way from what was drawn to what is true. */
@@ -205,14 +230,15 @@ export class Words extends Component<Options, State> {
     }
     const t = this.tween ? Math.min((performance.now() - this.tween.since) / EASE, 1) : 1;
     if (t === 1) this.tween = null;
-    else requestAnimationFrame(() => this.setState({}));
+    else requestAnimationFrame(() => this.change(() => ({})));
     const k = 1 - (1 - t) ** 2;
     this.drawn = target.map((w, i) => (this.tween ? k * w + (1 - k) * (this.tween.from[i] ?? 0) : w));
     return this.drawn;
   }
   private key = "";
 
-  render({ host, token }: Options, { words, language, memory, open, over, held, box, own, both, theme, fault, spoken, strip }: State) {
+  private render({ words, language, memory, open, over, held, box, own, both, theme, fault, spoken, strip, typed }: State): Child {
+    const { host, token } = this.options;
     const shown = over === null || over >= words.words.length ? words : { ...words, chosen: over, pinned: null };
     const m = modelOf(shown, language, {
       state: words, row: shown.chosen, host, id: this.id, box, held, live: true, pinned: pinnedOf(shown),
@@ -220,9 +246,9 @@ export class Words extends Component<Options, State> {
       act: this.act,
       hover: (row) => {
         this.ease = true;
-        this.setState({ over: row });
+        this.change(() => ({ over: row }));
       },
-      hold: (what) => this.setState({ held: what }),
+      hold: (what) => this.change(() => ({ held: what })),
     });
     // The scale of the values does not change while one of them is in the hand.
     if (!held) this.frame = valueFrame(words.value, box.values);
@@ -256,34 +282,35 @@ export class Words extends Component<Options, State> {
               <p class="fine wide">{say.rich("note")}</p>
             </div>
             <div class="t">
-              <Tasks m={m} memory={memory} open={open} onOpen={(id) => this.setState({ open: id })} onPredict={this.predict} />
+              <Tasks m={m} memory={memory} open={open} onOpen={(id) => this.change(() => ({ open: id }))} onPredict={this.predict} />
               <details class="more">
-                <summary class="sans" data-lm-suppress-shortcuts><span>{say.rich("map")}</span></summary>
+                <summary class="sans"><span>{say.rich("map")}</span></summary>
                 <Map m={m} />
               </details>
-              <More m={m} link={host === "widget" ? "" : this.link()} token={token} />
+              <More m={m} typed={typed} onType={(change) => this.change((s) => ({ typed: { ...s.typed, ...change } }))} link={host === "widget" ? "" : this.link()} token={token} />
             </div>
           </Main>
           <p class="vh" role="status">{spoken}</p>
         </div>
       </div>
-    );
+    ) as unknown as Child;
   }
 }
 
 /** Puts the page into `root`, in the place of what stands there. */
-export const mount = (root: Element, options: Options): { set: Words["set"]; destroy(): void } => {
-  let page!: Words;
+export const mount = (root: Element, options: Options): Pick<Words, "set" | "destroy"> => {
   // A sheet of its own: policies that know only the document's style by its hash let it pass, and so does a shadow root.
   const place = root.getRootNode() as Document | ShadowRoot;
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
   place.adoptedStyleSheets = [...place.adoptedStyleSheets, sheet];
   root.textContent = "";
-  render(<Words {...options} ref={(it: Words | null) => { if (it) page = it; }} />, root);
-  return { set: (state, language) => page.set(state, language), 
+  const page = new Words(root, options);
+  return {
+    set: (state, language) => page.set(state, language),
     destroy: () => {
-      render(null, root);
+      page.destroy();
       place.adoptedStyleSheets = place.adoptedStyleSheets.filter((s) => s !== sheet);
-    } };
+    },
+  };
 };

@@ -2,23 +2,22 @@ import { placeKeys } from "../scene/labels";
 import { keyFrame, perpendicular, shadow, toPixel, type Frame, type Point } from "../scene/plane";
 import { numberText } from "../scene/percent";
 import { Handle } from "./handle";
-import { LabelText, px, sizeOf, type Label } from "./labels";
+import { drawnAs, LabelText, px, sizeOf, type Label } from "./labels";
 import type { Model } from "./model";
 
 const SIZE = 18;
 const line = (a: Point, b: Point): string => "M" + a.map(px) + "L" + b.map(px);
 
 const Axes = ({ frame }: { frame: Frame }) => {
-  const [x, y] = toPixel(frame, [0, 0]).map(px);
-  const marks = [-2, -1, 1, 2];
+  const at = (u: number) => toPixel(frame, [u, u]).map(px);
+  const [x, y] = at(0);
+  const [left, right] = [at(-2)[0], at(2)[0]];
   return (
     <g class="axis">
       <path d={`M0 ${y}H${px(frame.width)}M${x} 0V${px(frame.height)}`} />
-      <path stroke-width="2" stroke-linecap="round" d={marks.map((a) => marks.map((b) => "M" + toPixel(frame, [a, b]).map(px) + "h0").join("")).join("")} />
-      {[1, 2].map((a) => [
-        <text class="tick" x={px(toPixel(frame, [a, 0])[0])} y={y + 17} text-anchor="middle">{a}</text>,
-        <text class="tick" x={x - 8} y={px(toPixel(frame, [0, a])[1]) + 4} text-anchor="end">{a}</text>,
-      ])}
+      {/* A dot wherever two whole numbers meet: dashes of no length with round ends. */}
+      <path class="dots" stroke-dasharray={"0 " + (right - left) / 4} d={[-2, -1, 1, 2].map((u) => `M${left} ${at(u)[1]}H${right + 1}`).join("")} />
+      {[1, 2].map((u) => [<text x={at(u)[0]} y={y + 17}>{u}</text>, <text x={x - 12} y={at(u)[1] + 4}>{u}</text>])}
     </g>
   );
 };
@@ -27,7 +26,7 @@ const Axes = ({ frame }: { frame: Frame }) => {
 const Arrow = ({ from, to }: { from: Point; to: Point }) => {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const long = Math.hypot(dx, dy);
-  if (!long) return <circle cx={px(to[0])} cy={px(to[1])} r="4" fill="var(--coral)" />;
+  if (!long) return <circle cx={px(to[0])} cy={px(to[1])} r="4" class="fill" />;
   const head = Math.min(16, long);
   const [ux, uy] = [dx / long, dy / long];
   const neck: Point = [to[0] - ux * head, to[1] - uy * head];
@@ -41,7 +40,7 @@ const Arrow = ({ from, to }: { from: Point; to: Point }) => {
 };
 
 /** The chosen word's query as an arrow, all keys as points, and the perpendicular from the key whose sum is shown. */
-export const Compare = ({ m }: { m: Model }) => {
+export const Compare = ({ m, alt }: { m: Model; alt?: string }) => {
   const { state, row, pinned, say, look } = m;
   const frame = keyFrame(m.box.keys);
   const query = state.query[row];
@@ -60,26 +59,23 @@ export const Compare = ({ m }: { m: Model }) => {
       <div class="plane">
         {m.live && [...state.key.map((_, i) => <Handle key={i} m={m} which="key" index={i} frame={frame} />),
           <Handle key={"q" + row} m={m} which="query" index={row} frame={frame} />]}
-        <svg viewBox={`0 0 ${frame.width} ${frame.height}`} aria-hidden={m.live} role={m.live ? undefined : "img"}
-          aria-label={m.live ? undefined : say.plain("compare.alt", { word: state.words[row] })}>
+        <svg viewBox={`0 0 ${frame.width} ${frame.height}`} {...drawnAs(alt)}>
           <Axes frame={frame} />
-          {drop && <path d={line(...drop.line)} stroke="var(--coral)" stroke-dasharray="2 4" />}
-          {drop && <path d={line(...drop.drop) + drop.angle} stroke="var(--key)" stroke-width="1.5" />}
-          {drop && <path d={line(...drop.beside)} stroke="var(--key)" stroke-width="3.5" />}
+          {drop && <path d={line(...drop.line)} class="ray" />}
+          {drop && <g stroke="var(--key)"><path d={line(...drop.drop) + drop.angle} stroke-width="1.5" /><path d={line(...drop.beside)} stroke-width="3.5" /></g>}
           <Arrow from={centre} to={tip} />
-          {points.map(([x, y], i) => look.allowed[i]
-            ? <circle key={i} cx={px(x)} cy={px(y)} r={m.held?.which === "key" && m.held.index === i ? 8 : 6.5} fill="var(--key)" />
-            : <circle key={i} cx={px(x)} cy={px(y)} r="5.5" fill="var(--paper)" stroke="var(--ink3)" stroke-width="2" />)}
+          {points.map(([x, y], i) => <circle key={i} cx={px(x)} cy={px(y)} r={m.held?.which === "key" && m.held.index === i ? 8 : 6.5} class={look.allowed[i] ? "dot" : "dot off"} />)}
           {labels.map((label, i) => <LabelText label={label} place={places.keys[i]} size={SIZE} />)}
           <LabelText label={own} place={places.query} size={SIZE} />
         </svg>
       </div>
       <p class="cap">
         {say.rich("compare.text")}{" "}
-        {cast ? say.rich(cast.length < 0 ? "compare.back" : "compare.shadow", {
-          shadow: { text: say.plain("compare.shadow.word"), role: "k" }, query: { text: say.plain("compare.query.word"), role: "c" },
+        {cast ? say.rich("compare.shadow", {
+          shadow: { text: say.plain("shadow"), role: "k" }, query: { text: say.plain("query"), role: "c" },
           s: numberText(cast.length, say.language), q: numberText(cast.queryLength, say.language),
         }) : say.rich("compare.zero")}
+        {cast && cast.length < 0 && [" ", say.rich("compare.back")]}
       </p>
     </section>
   );

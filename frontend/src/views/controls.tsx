@@ -20,17 +20,17 @@ export const Controls = ({ m: { state, say, act } }: { m: Model }) => {
       <div class="temp">
         <label><span>{say.rich("temperature")}</span><b>{now}</b>
           <input type="range" min={-STEPS} max={STEPS} value={toStep(state.temperature)} aria-label={say.plain("temperature")}
-            aria-valuetext={now} data-lm-suppress-shortcuts
+            aria-valuetext={now}
             onInput={(e) => act({ type: "temperature", value: toTemperature(+e.currentTarget.value) })} />
         </label>
         <div><small>{icon([18], 4)} {say.rich("focuses")}</small><small>{say.rich("spreads")} {icon([20, 15, 10, 5], 1.2)}</small></div>
       </div>
       <label class="swi">
-        <input type="checkbox" role="switch" checked={state.causal} data-lm-suppress-shortcuts
+        <input type="checkbox" role="switch" checked={state.causal}
           onChange={(e) => act({ type: "causal", on: e.currentTarget.checked })} />
         <span>{say.rich("causal")}</span><small>{say.rich("causal.hint")}</small>
       </label>
-      <button type="button" class="btn" data-lm-suppress-shortcuts onClick={() => act({ type: "reset" })}>{say.rich("reset")}</button>
+      <button class="btn" onClick={() => act({ type: "reset" })}>{say.rich("reset")}</button>
     </div>
   );
 };

@@ -19,7 +19,7 @@ export const Handle = ({ m, which, index, frame }: Held & { m: Model; frame: Fra
   };
   const [left, top] = toPixel(frame, at);
   return (
-    <div role="group" aria-label={label} class={"h " + which[0] + (held ? " drag" : "")} style={{ left, top }}
+    <div key={which + index} role="group" aria-label={label} class={"h " + which[0] + (held ? " drag" : "")} style={{ left: left + "px", top: top + "px" }}
       onPointerDown={(e) => {
         if (e.button) return;
         e.preventDefault();
@@ -32,7 +32,7 @@ export const Handle = ({ m, which, index, frame }: Held & { m: Model; frame: Fra
       {([0, 1] as const).map((axis) => (
         <input key={axis} type="range" class="vh" min={-RANGE} max={RANGE} step={STEP} value={at[axis]} tabIndex={-axis}
           aria-label={label + ", " + m.say.plain("axis." + axis)} aria-valuetext={m.say.number(at[axis])}
-          aria-orientation={axis ? "vertical" : "horizontal"} data-lm-suppress-shortcuts
+          aria-orientation={axis ? "vertical" : "horizontal"}
           onInput={(e) => move(at.map((x, i) => (i === axis ? +e.currentTarget.value : x)) as Point)}
           onKeyDown={(e) => {
             const step = ARROWS[e.key];

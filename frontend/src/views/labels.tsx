@@ -14,10 +14,13 @@ export const sizeOf = ({ before = "", text, after = "" }: Label, size: number): 
 
 /** Centred on the place that was found for it, with a paper outline so that lines may pass behind. */
 export const LabelText = ({ label: { before, text, after, role }, place, size }: { label: Label; place: LabelOut; size: number }) => (
-  <text x={px(place.x)} y={px(place.y + 0.3 * size)} text-anchor="middle" class={role}>
-    {before && <tspan class="sans">{before} </tspan>}{short(text)}{after && <tspan class="sans"> {after}</tspan>}
+  <text x={px(place.x)} y={px(place.y + 0.3 * size)} class={role || undefined}>
+    {before && <tspan class="sans">{before + " "}</tspan>}{short(text)}{after && <tspan class="sans">{(text && " ") + after}</tspan>}
   </text>
 );
 
 /** Pixels as they stand in a drawing. */
 export const px = (x: number): number => +x.toFixed(1);
+
+/** A drawing whose parts have names of their own is not there for a screen reader; one without parts has a name. */
+export const drawnAs = (alt?: string) => (alt ? ({ role: "img", "aria-label": alt } as const) : ({ "aria-hidden": true } as const));

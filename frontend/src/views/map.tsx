@@ -6,20 +6,20 @@ import { word } from "./say";
 /** All looks as a table: each row looks, each column is looked at. */
 export const Map = ({ m }: { m: Model }) => {
   const { scene, state, say } = m;
-  const head = (i: number, scope: string, role: string) => <th scope={scope}>{word(say, state.words, i).map((p) => <bdi class={role}>{p.text}</bdi>)}</th>;
+  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir="auto">{word(say, state.words, i).map((p) => p.text)}</th>;
   return (
-    <div class="map" tabIndex={m.live ? 0 : undefined} role="region" aria-label={say.plain("map")} data-lm-suppress-shortcuts={m.live}>
+    <div class="map" tabIndex={m.live ? 0 : undefined} role="region" aria-label={say.plain("map")}>
       <table>
-        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col", "k"))}</tr></thead>
+        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col"))}</tr></thead>
         <tbody>
           {state.words.map((_, i) => {
             const { weights, allowed } = look(scene, i);
             const parts = percents(weights, allowed);
             return (
               <tr>
-                {head(i, "row", i === m.row ? "c" : "")}
+                {head(i, "row", i === m.row ? "c" : undefined)}
                 {weights.map((w, j) => (
-                  <td class={allowed[j] ? shade(w, m.live) : "hatch"} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
+                  <td class={(allowed[j] ? contrast(w) + (m.live ? "" : shade(w)) : "hatch").trim() || undefined} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
                     {allowed[j] ? say.percent(parts[j]) : <span class="vh">{say.plain("map.masked")}</span>}
                   </td>
                 ))}
@@ -33,6 +33,8 @@ export const Map = ({ m }: { m: Model }) => {
   );
 };
 
-/** The class of a cell: whether its number stands on ink, and in a page that stands still its shade, to a tenth. */
-const shade = (w: number, live: boolean): string =>
-  [w >= 0.555 ? "hi" : w >= 0.505 ? "mid" : "", live || w < 0.05 ? "" : "v" + Math.round(10 * w)].filter(Boolean).join(" ");
+/** Where no script runs, the shade of a weight is a class: its tenths. */
+export const shade = (w: number): string => (w < 0.05 ? "" : " v" + Math.round(10 * w));
+
+/** Whether the number in a cell stands on ink, on paper, or between: see the tokens. */
+const contrast = (w: number): string => (w >= 0.555 ? "hi" : w >= 0.505 ? "mid" : "");

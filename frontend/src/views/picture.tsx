@@ -37,13 +37,13 @@ export const Picture = ({ m }: { m: Model }) => {
           <label key={"w" + i} title={text.length > 14 ? text : undefined}
             class={"w" + (i === row ? " on" : i === m.pinned && seen[i] ? " pin" : "") + (seen[i] ? "" : " off")}
             onPointerEnter={(e) => e.pointerType === "mouse" && m.hover(i)}>
-            <input class="vh" type="radio" name={id + "w"} checked={i === state.chosen} data-lm-suppress-shortcuts
+            <input class="vh" type="radio" name={id + "w"} checked={i === state.chosen}
               onChange={() => m.act({ type: "choose", row: i })} />
             <bdi dir="auto">{text}</bdi>
           </label>
         ))}
         {state.words.map((_, i) => (
-          <button key={"n" + i} type="button" class="n" disabled={!seen[i]} aria-pressed={i === m.pinned} data-lm-suppress-shortcuts
+          <button key={"n" + i} type="button" class="n" disabled={!seen[i]} aria-pressed={i === m.pinned}
             aria-label={say.plain(seen[i] ? "bar" : "masked", { p: say.percent(m.parts[i]), word: word(say, state.words, i) })}
             onClick={() => m.act({ type: "pin", column: i === state.pinned ? null : i })}>
             {seen[i] ? <span>{say.percent(m.parts[i])}</span> : <span class="hatch" />}

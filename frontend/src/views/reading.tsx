@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { still } from "../catalogue/still";
 import type { Language } from "../scene/percent";
 import { start } from "../words/state";
 import { tasks } from "../words/tasks";
@@ -20,6 +21,9 @@ export const Reading = ({ language }: { language: Language }) => {
   const m = modelOf(first, language, { row: first.chosen });
   const second = modelOf(start("seat", language), language);
   const { say } = m;
+  const texts = still[language];
+  const [before, after] = texts.temperatures.split("{bank}");
+  const rich = (text: string) => text.split("*").map((part, i) => (i % 2 ? <i>{part}</i> : part));
   const other = language === "es" ? "en" : "es";
   return (
     <div class="mirada" lang={language}>
@@ -33,23 +37,23 @@ export const Reading = ({ language }: { language: Language }) => {
           <div class="a">
             <h1>{say.rich("title")}</h1>
             <p class="lead">{say.rich("lead", { bank: { text: say.plain("bank"), role: "c i" } })}</p>
-            <Without><p class="hint aside">{say.rich("still.note")}</p></Without>
+            <Without><p class="hint aside">{rich(texts.note)}</p></Without>
             <div class="hold" />
             <Still m={m} id="a" width={704} />
             <Summary m={m} />
             <Without><Still m={second} id="b" width={704} /><Summary m={second} /></Without>
           </div>
           <div class="b">
-            <Compare m={m} />
+            <Compare m={m} alt={texts.compare} />
             <Sum m={m} />
-            <Values m={m} both />
+            <Values m={m} both alt={texts.values} />
             <Without>
               <section class="wide">
-                <h2>{say.rich("still.temperatures", { bank: { text: say.plain("bank"), role: "c i" } })}</h2>
-                <p class="cap">{say.rich("still.order")}</p>
+                <h2>{before}<bdi class="c i">{say.plain("bank")}</bdi>{after}</h2>
+                <p class="cap">{texts.order}</p>
                 {[0.1, 1, 10].map((temperature, i) => (
                   <div class="three"><span><i>T</i> = {say.number(temperature)}</span>
-                    <Still m={modelOf({ ...first, temperature }, language)} id={"t" + i} width={280} small /></div>
+                    <Still m={modelOf({ ...first, temperature }, language)} id={"t" + i} width={280} small words={i ? "t0w" : undefined} /></div>
                 ))}
               </section>
             </Without>
@@ -58,18 +62,15 @@ export const Reading = ({ language }: { language: Language }) => {
           </div>
           <div class="t">
             <Without>
-              <h2>{say.rich("still.map")}</h2>
+              <h2>{texts.map}</h2>
               <Map m={m} />
               <h2>{say.rich("tasks")}</h2>
               <ol class="tasks">
                 {tasks(language).map((task, i) => (
                   <li><details open={!i}>
                     <summary><span>{task.id}</span><span>{say.rich("task." + task.id)}</span><span aria-hidden="true">+</span></summary>
-                    <div class="do">
-                      {task.steps.map((step) => [
-                        <b>{say.rich("predict")}</b>, <div>{say.rich(`step.${step.id}.ask`)}</div>,
-                        <b>{say.rich("answer")}</b>, <div>{say.rich("answer." + step.id)}</div>,
-                      ])}
+                    <div class="all">
+                      {task.steps.map((step) => [<i>{say.rich(`step.${step.id}.ask`)}</i>, <p>{say.rich("answer." + step.id)}</p>])}
                     </div>
                   </details></li>
                 ))}

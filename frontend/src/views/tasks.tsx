@@ -19,9 +19,9 @@ const StepCard = ({ m, step, memory, onPredict }: Pick<Props, "m" | "memory" | "
       <span>{m.say.rich(`step.${step.id}.ask`)}</span>
       <div class="chips">
         {step.options.map((option) => (
-          <button type="button" disabled={!!said && said !== option.id && !(done && step.right.includes(option.id))}
+          <button disabled={!!said && said !== option.id && !(done && step.right.includes(option.id))}
             class={"chip" + (done && step.right.includes(option.id) ? " yes" : "")} aria-pressed={said === option.id}
-            data-lm-suppress-shortcuts onClick={() => onPredict(step.id, option.id)}>{named(m, step, option)}</button>
+            onClick={() => onPredict(step.id, option.id)}>{named(m, step, option)}</button>
         ))}
       </div>
     </div>,
@@ -40,7 +40,7 @@ export const Tasks = ({ m, memory, open, onOpen, onPredict }: Props) => (
         return (
           <li key={task.id}>
             <details open={open === task.id} onToggle={(e) => e.currentTarget.open !== (open === task.id) && onOpen(e.currentTarget.open ? task.id : 0)}>
-              <summary data-lm-suppress-shortcuts>
+              <summary>
                 <span>{task.id}</span><span>{m.say.rich("task." + task.id)}</span>
                 <span>{isDone(memory, task) ? <span role="img" aria-label={m.say.plain("done")}>✓</span> : <span aria-hidden="true">{open === task.id ? "−" : "+"}</span>}</span>
               </summary>

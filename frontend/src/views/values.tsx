@@ -1,11 +1,11 @@
-import { inkMix } from "../scene/ink";
 import { placeValues } from "../scene/labels";
 import { toPixel, valueFrame, type Frame, type Point } from "../scene/plane";
 import { ids, type Given } from "../words/sentences";
 import { lookOf, reduce } from "../words/state";
 import { Handle } from "./handle";
-import { LabelText, px, sizeOf, type Label } from "./labels";
+import { drawnAs, LabelText, px, sizeOf, type Label } from "./labels";
 import type { Model } from "./model";
+import { shade } from "./map";
 import { word } from "./say";
 
 const SIZE = 16;
@@ -31,8 +31,8 @@ const Axes = ({ m, frame }: { m: Model; frame: Frame }) => {
         return `M${u} ${y - 4}v8M${x - 4} ${v}h8`;
       }).join("")} />
       <path d={`M${right} ${y - 5}l10 5l-10 5zM${x - 5} 8l5-10l5 10z`} class="end" />
-      <text x={right + 6} y={y + 22} text-anchor="end" font-style="italic" fill="var(--ink)">{name(0)}</text>
-      <text x={x + 12} y="10" font-style="italic" fill="var(--ink)">{name(1)}</text>
+      <text x={right + 6} y={y + 22} class="last">{name(0)}</text>
+      <text x={x + 12} y="10" class="name">{name(1)}</text>
     </g>
   );
 };
@@ -43,7 +43,7 @@ const Diamond = ({ at, dashed, live }: { at: Point; dashed?: boolean; live?: boo
 );
 
 /** Values as squares, inked as they are looked at, and their weighted mean: what the shown word takes with it. */
-export const Values = ({ m, frame, both }: { m: Model; frame?: Frame; both: boolean }) => {
+export const Values = ({ m, frame, both, alt }: { m: Model; frame?: Frame; both: boolean; alt?: string }) => {
   const { state, row, say, weights, look } = m;
   const f = frame ?? valueFrame(state.value, m.box.values);
   const points = state.value.map((v) => toPixel(f, v));
@@ -60,21 +60,19 @@ export const Values = ({ m, frame, both }: { m: Model; frame?: Frame; both: bool
       <div class="head"><h2>{say.rich("values")}</h2></div>
       <div class="plane">
         {m.live && points.map((_, i) => <Handle key={i} m={m} which="value" index={i} frame={f} />)}
-        <svg viewBox={`0 0 ${px(f.width)} ${px(f.height)}`} aria-hidden={m.live} role={m.live ? undefined : "img"}
-          aria-label={m.live ? undefined : say.plain("values.alt", { word: state.words[row] })}>
+        <svg viewBox={`0 0 ${px(f.width)} ${px(f.height)}`} {...drawnAs(alt)}>
           <Axes m={m} frame={f} />
-          {points.map(([x, y], i) => look.allowed[i] && (
-            <path key={i} d={`M${px(x)} ${px(y)}L${out.map(px)}`} stroke="var(--edge)" stroke-width={Math.max(0.75, px(15 * weights[i]))} />
-          ))}
+          <g stroke="var(--edge)">{points.map((p, i) => look.allowed[i] &&
+            <path key={i} d={`M${p.map(px)}L${out.map(px)}`} stroke-width={Math.max(0.75, px(15 * weights[i]))} />)}</g>
           {points.map(([x, y], i) => (
-            <rect key={i} x={px(x - 5.5)} y={px(y - 5.5)} width="11" height="11" stroke-width="1.5"
-              stroke={look.allowed[i] ? "var(--ink)" : "var(--ink3)"} fill={look.allowed[i] ? inkMix(weights[i]) : "var(--paper)"} />
+            <path key={i} class={"square" + (look.allowed[i] ? m.live ? "" : shade(weights[i]) : " off")} d={`M${px(x - 5.5)} ${px(y - 5.5)}h11v11h-11z`}
+              style={m.live ? { "--v": 100 * weights[i] } : undefined} />
           ))}
           {ghost && <Diamond at={ghost} dashed />}
           <Diamond at={out} live={m.live} />
           {labels.map((label, i) => <LabelText label={label} place={places.values[i]} size={SIZE} />)}
           <LabelText label={own} place={places.output} size={SIZE} />
-          {ghost && <text class="c sans" x={px(ghost[0] + (aside ? -16 : 16))} y={px(ghost[1]) + 5} text-anchor={aside ? "end" : "start"}>{say.plain("other")}</text>}
+          {ghost && <text class={"c sans " + (aside ? "last" : "name")} x={px(ghost[0] + (aside ? -16 : 16))} y={px(ghost[1] + 5)}>{say.plain("other")}</text>}
         </svg>
       </div>
       <p class="cap">{say.rich(both && ghost ? "values.both" : "values.text", { word: word(say, state.words, row, "c i") })}</p>
