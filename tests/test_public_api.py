@@ -1,5 +1,6 @@
 """What `import mirada` promises: its names, their signatures, and that each says what goes in."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -148,3 +149,15 @@ def test_no_module_hides_behind_the_name_of_a_public_function():
 
 def test_the_version_is_that_of_the_installed_package():
     assert mirada.__version__ == version("mirada")
+
+
+def test_type_checkers_are_told_of_the_same_names_and_homes():
+    tree = ast.parse(inspect.getsource(mirada))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    told = {
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert told == mirada._HOMES
