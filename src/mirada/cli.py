@@ -167,6 +167,9 @@ def run_lab(
         raise Failure(error.key, **error.values) from None
     except BundleMissing as error:
         raise Failure("cli.no_bundle", path=error.path) from None
+    # A computation may still run in a thread, and the interpreter would wait for it.
+    sys.stdout.flush()
+    os._exit(0)
 
 
 @click.pass_context

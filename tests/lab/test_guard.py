@@ -269,6 +269,12 @@ def test_a_length_that_is_no_number_is_refused(length):
     assert (answer[0], answer[3]) == (400, 0)
 
 
+def test_a_length_that_is_said_twice_over_is_refused_and_the_connection_ends():
+    for more in (("content-length", "0"), ("transfer-encoding", "chunked")):
+        answer = ask("/api/about", "POST", [*TOKENED, ("content-length", "0"), more])
+        assert (answer[0], answer[3], answer[1]["connection"]) == (400, 0, "close")
+
+
 @pytest.mark.parametrize("declared", [[], [("content-length", "7")]])
 def test_a_body_is_counted_whatever_it_declares(declared):
     pieces = [b"x" * 43] * 3

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mirada.lab import DEFAULT_PORT
+from mirada.lab.guard import HARDENING
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are told apart by POSIX alone")
 
@@ -20,14 +21,14 @@ ADDRESS = re.compile(r"http://(\[[^]]*]|[^:]*):(\d+)/")
 
 
 class Lab:
-    """`mirada lab` with these options, running; it is killed at the end whatever happens."""
+    """`mirada lab` with these options, running, after `prelude`; it is killed whatever happens."""
 
-    def __init__(self, *options, **environment):
+    def __init__(self, *options, prelude="", **environment):
         for name in ("LC_ALL", "LC_MESSAGES", "MIRADA_LAB_PORT", "MIRADA_DEBUG"):
             environment.setdefault(name, "")
         environment = {"LANG": "en_US.UTF-8", "MIRADA_LAB_BROWSER": "0", **environment}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "mirada.cli", "lab", *options],
+            [sys.executable, "-c", f"{prelude}\nfrom mirada.cli import main\nmain()", "lab", *options],
             env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -101,6 +102,49 @@ def test_the_page_of_a_run_opens_its_own_api_and_no_other():
         assert ask(host, first, "/api/about", **{"X-Mirada-Token": tokens[1]})[0] == 401
         assert ask(host, first, "/api/about")[0] == 401
         assert ask(host, first, Host=f"127.0.0.1:{second}")[0] == 421
+
+
+def test_what_is_no_http_is_refused_in_words_behind_the_same_headers():
+    with Lab("--port", "0") as lab:
+        _, host, port = lab.ready()
+        for sent in (
+            "\x16\x03\x01\r\n\r\n",
+            f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\nHost: {host}:{port}\r\n\r\n",
+        ):
+            with socket.create_connection((host, port), timeout=20) as connection:
+                connection.sendall(sent.encode())
+                answer = connection.makefile("rb").read().decode()
+            assert answer.startswith("HTTP/1.1 400 ")
+            assert "The request is not understood." in answer
+            for name, value in HARDENING.items():
+                assert f"{name}: {value}".lower() in answer.lower()
+        assert lab.end(signal.SIGTERM) == (0, "", "")
+
+
+def test_nonsense_after_a_refusal_leaves_no_traceback_in_the_terminal():
+    with Lab("--port", "0") as lab:
+        _, host, port = lab.ready()
+        with socket.create_connection((host, port), timeout=20) as connection:
+            head = f"POST /api/x HTTP/1.1\r\nHost: {host}:{port}\r\nTransfer-Encoding: chunked\r\n\r\n"
+            connection.sendall(head.encode())
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 401 ")  # and its rest is still awaited
+            connection.sendall(b"ZZ\r\nno chunk\r\n")
+            while connection.recv(1 << 16):
+                pass
+        assert lab.end(signal.SIGTERM) == (0, "", "")
+
+
+def test_a_signal_does_not_wait_for_a_computation():
+    endless = "import time, mirada.lab.routes as r; r.compute = lambda _: time.sleep(10**6)"
+    with Lab("--port", "0", prelude=endless) as lab:
+        _, host, port = lab.ready()
+        token = re.search('data-token="([^"]+)"', ask(host, port)[1])[1]
+        connection = http.client.HTTPConnection(host, port)
+        headers = {"X-Mirada-Token": token, "Content-Type": "application/json"}
+        connection.request("POST", "/api/scene/weights", "{}", headers)
+        ask(host, port)  # by now the server has read it
+        assert lab.end(signal.SIGINT) == (0, "", "")
+        connection.close()
 
 
 def taken():

@@ -107,9 +107,11 @@ class Guard:
             token = only(headers, TOKEN_HEADER, unknown) or ""
             if not hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token):
                 raise unknown
-        length = only(headers, "content-length", Problem(400, "length")) or "0"
-        if not (length.isascii() and length.isdigit()):
-            raise Problem(400, "length")
+        unclear = Problem(400, "length", headers={"Connection": "close"})
+        length = only(headers, "content-length", unclear) or "0"
+        both = "content-length" in headers and "transfer-encoding" in headers
+        if both or not (length.isascii() and length.isdigit()):
+            raise unclear
         if len(length) > 18 or int(length) > self.body_limit:
             raise self.too_large()
 

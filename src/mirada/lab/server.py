@@ -1,6 +1,7 @@
 """Starts the lab: binds a port, tells its address, opens the browser, ends at once when told to."""
 
 import asyncio
+import contextlib
 import errno
 import ipaddress
 import secrets
@@ -10,12 +11,14 @@ import threading
 import webbrowser
 from collections.abc import Callable
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mirada.catalogue import LANGUAGES, Language
+from mirada.catalogue import LANGUAGES, Language, say
 from mirada.lab import DEFAULT_PORT
 from mirada.lab.app import create_app
-from mirada.lab.guard import host_headers
+from mirada.lab.guard import HARDENING, host_headers
 from mirada.views.page import read_bundle
 
 PORTS_TRIED = 50
@@ -70,7 +73,7 @@ def run(host: str, port: int | None, language: Language | None, *, browser: bool
 
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Protocol,
         ws="none",
         lifespan="off",
         log_config=None,
@@ -96,6 +99,25 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: object) -> None:
         self.should_exit = self.force_exit = True
+
+
+class Protocol(H11Protocol):
+    """Uvicorn's HTTP, except that what is no HTTP is refused with our headers, and never with a traceback."""
+
+    def send_400_response(self, msg: str) -> None:
+        said = "\n".join(say("problem.request", language) for language in LANGUAGES).encode()
+        headers = {
+            **HARDENING,
+            "Content-Type": "text/plain; charset=utf-8",
+            "Content-Length": str(len(said)),
+            "Connection": "close",
+        }
+        answer = h11.Response(status_code=400, headers=list(headers.items()), reason=b"Bad Request")
+        # An answer that has begun already cannot be taken back: then the connection just ends.
+        with contextlib.suppress(h11.LocalProtocolError):
+            for event in (answer, h11.Data(data=said), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
 
 def listen(host: str, port: int | None) -> socket.socket:
