@@ -36,59 +36,45 @@ const SIZES: Record<ArcSize, [bundle: number, steep: number, floor: number]> = {
 };
 const CLEAR = 4; // between the tops of arcs, one inside the other
 const INK_FROM = 150; // pixels from the chosen word
-// A bundle of 34 wants words 54 px apart. In a sentence of shorter words it is thinner: for all its words alike.
-const APART = 1.6;
 
 interface Foot { column: number; width: number; from: number; to: number; height: number }
 
-/** Points along an arc's or a loop's middle line pushed outwards by `by`: (along the line, above it). */
-const outline = ({ from, to, height }: Foot, by: number, stem: number): [number, number][] => {
-  const half = Math.abs(to - from) / 2;
-  const rise = height - stem;
-  return Array.from({ length: 31 }, (_, i) => {
-    const [c, s] = [Math.cos((i * Math.PI) / 30), Math.sin((i * Math.PI) / 30)];
-    const normal = Math.hypot(c * rise, s * half);
-    return [(from + to) / 2 + c * (half + (by * rise) / normal), stem + s * (rise + (by * half) / normal)];
-  });
-};
-
-/** The height at which `outer` clears `inner`: tops apart by CLEAR, edges that never cross. An ellipse that is tangent
- *  to another at the foot holds it only if it is no more curved there; what strokes add to that is measured. */
-const clearing = (outer: Foot, inner: Foot, gap: number, stem: number): number => {
-  const [half, rise, w, v] = [Math.abs(outer.to - outer.from) / 2, inner.height + inner.width / 2, outer.width / 2, inner.width / 2];
+/** The height at which `outer` clears `inner`: tops apart by CLEAR, and edges that never cross. Two ellipses side by
+ *  side at the foot: the outer holds the inner if it is no more curved there. A loop stands up straighter than an
+ *  ellipse: it counts as if it were higher by half its stem. */
+const clearing = (outer: Foot, inner: Foot, stem: number): number => {
+  const [w, v] = [outer.width / 2, inner.width / 2];
+  const half = Math.max(Math.abs(outer.to - outer.from) / 2 - w, 0);
   const held = Math.abs(inner.to - inner.from) / 2 + v;
-  const curved = half > w ? w + rise * Math.sqrt((half - w) / held) : 0;
-  const middle = (outer.from + outer.to) / 2;
-  const measured = outline(inner, w + v + gap / 2, stem).map(([x, y]) => {
-    const u = (x - middle) / half;
-    return Math.abs(u) < 1 ? y / Math.sqrt(1 - u * u) : 0;
-  });
-  return Math.max(inner.height + w + v + CLEAR, curved, ...measured);
+  return Math.max(inner.height + w + v + CLEAR, w + (inner.height + v + stem / 2) * Math.sqrt(half / held));
 };
 
 /** One arc for each word that may be looked at, the farthest first (paint in this order). */
 export const arcs = ({ centres, weights, allowed, chosen, size, depth = 208, down = false }: ArcInput): Arc[] => {
   const [widest, steep, floor] = SIZES[size];
-  const apart = Math.min(...centres.slice(1).map((c, i) => c - centres[i]), APART * widest);
-  const bundle = Math.max(apart / APART, 4);
-  const unit = bundle / 34; // what is measured at full size, at this one
+  // In units of a bundle of 34, half of what stands on the chosen word (feet, gaps, the widest loop) must not reach the
+  // feet on the words beside it. Where words are too short for that the unit is smaller, for all of the sentence alike.
+  const apart = Math.min(...centres.slice(1).map((c, i) => c - centres[i]), 1e3) - 2.5 - (floor * (centres.length - 1)) / 2;
+  const unit = Math.max(Math.min(apart / (42.7 + 0.8 * (centres.length - 1)), widest / 34), 0.1);
   const gap = 1.6 * unit;
   const stem = 9 * unit;
   const foot = (column: number): Foot =>
-    ({ column, width: Math.max(bundle * weights[column], floor), from: 0, to: centres[column], height: 0 });
+    ({ column, width: Math.max(34 * unit * weights[column], floor), from: 0, to: centres[column], height: 0 });
 
   // Side by side on the chosen word: left near…far, right far…near, then itself.
   const seen = centres.map((_, j) => j).filter((j) => allowed[j]);
   const left = seen.filter((j) => j < chosen).reverse().map(foot);
   const right = seen.filter((j) => j > chosen).map(foot);
   const self = allowed[chosen] ? foot(chosen) : undefined;
-  const radius = self ? Math.max(11 * unit, self.width / 2 + 6 * unit) : 0;
   let edge = 0;
   for (const f of [...left, ...[...right].reverse(), ...(self ? [self] : [])]) {
     if (edge) edge += f === self && right.length ? 7 * unit : gap;
     f.from = edge + f.width / 2;
     edge += f.width;
   }
+  // The loop is as wide as it should be, or as there is room for beside the feet on the next words.
+  const room = Math.min(...[left[0], right[0]].map((f) => (f ? Math.abs(f.to - centres[chosen]) - f.width / 2 : 1e3))) - 2 - edge / 2;
+  const radius = self ? Math.max(self.width / 2 + 6 * unit, Math.min(11 * unit, room)) : 0;
   const shift = centres[chosen] - (edge + 2 * radius) / 2; // feet and loop together stand centred on the word
   for (const f of [...left, ...right]) f.from += shift;
   if (self) {
@@ -104,7 +90,7 @@ export const arcs = ({ centres, weights, allowed, chosen, size, depth = 208, dow
       let inner = first;
       for (const f of side) {
         const wanted = c * Math.abs(f.to - f.from) ** 0.7 + f.width / 2;
-        f.height = Math.max(wanted, f.width / 2 + CLEAR, inner ? clearing(f, inner, gap, inner === self ? stem : 0) : 0);
+        f.height = Math.max(wanted, f.width / 2 + CLEAR, inner ? clearing(f, inner, inner === self ? stem : 0) : 0);
         inner = f;
         tallest = Math.max(tallest, f.height + f.width / 2);
       }

@@ -6,9 +6,9 @@ import { word } from "./say";
 /** All looks as a table: each row looks, each column is looked at. */
 export const Map = ({ m }: { m: Model }) => {
   const { scene, state, say } = m;
-  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir="auto">{word(say, state.words, i).map((p) => p.text)}</th>;
+  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir={m.live ? "auto" : undefined}>{word(say, state.words, i).map((p) => p.text)}</th>;
   return (
-    <div class="map" tabIndex={m.live ? 0 : undefined} role="region" aria-label={say.plain("map")}>
+    <div class="map" {...(m.live ? { tabIndex: 0, role: "region" as const, "aria-label": say.plain("map") } : {})}>
       <table>
         <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col"))}</tr></thead>
         <tbody>
@@ -19,7 +19,7 @@ export const Map = ({ m }: { m: Model }) => {
               <tr>
                 {head(i, "row", i === m.row ? "c" : undefined)}
                 {weights.map((w, j) => (
-                  <td class={(allowed[j] ? contrast(w) + (m.live ? "" : shade(w)) : "hatch").trim() || undefined} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
+                  <td class={allowed[j] ? [contrast(w), m.live || shade(w)].filter((c) => c && c !== true).join(" ") || undefined : "hatch"} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
                     {allowed[j] ? say.percent(parts[j]) : <span class="vh">{say.plain("map.masked")}</span>}
                   </td>
                 ))}
@@ -34,7 +34,7 @@ export const Map = ({ m }: { m: Model }) => {
 };
 
 /** Where no script runs, the shade of a weight is a class: its tenths. */
-export const shade = (w: number): string => (w < 0.05 ? "" : " v" + Math.round(10 * w));
+export const shade = (w: number): string | undefined => (w < 0.05 ? undefined : "v" + Math.round(10 * w));
 
 /** Whether the number in a cell stands on ink, on paper, or between: see the tokens. */
 const contrast = (w: number): string => (w >= 0.555 ? "hi" : w >= 0.505 ? "mid" : "");

@@ -6,7 +6,7 @@ import { tasks } from "../words/tasks";
 import { Compare } from "./compare";
 import { Map } from "./map";
 import { modelOf } from "./model";
-import { NearGradients, Still } from "./still";
+import { Gradients, Still } from "./still";
 import { Formula, Sum } from "./sum";
 import { Summary } from "./summary";
 import { Values } from "./values";
@@ -28,7 +28,7 @@ export const Reading = ({ language }: { language: Language }) => {
   return (
     <div class="mirada" lang={language}>
       <div class="page">
-        <NearGradients />
+        <Gradients />
         <header>
           <b>Mirada</b><nav><a aria-current="page">{say.rich("page")}</a></nav>
           <Without><a class="sans lab" href={"?lang=" + other} lang={other} hreflang={other}>{say.rich("switch")}</a></Without>
@@ -68,7 +68,7 @@ export const Reading = ({ language }: { language: Language }) => {
               <ol class="tasks">
                 {tasks(language).map((task, i) => (
                   <li><details open={!i}>
-                    <summary><span>{task.id}</span><span>{say.rich("task." + task.id)}</span><span aria-hidden="true">+</span></summary>
+                    <summary><span>{say.rich("task." + task.id)}</span></summary>
                     <div class="all">
                       {task.steps.map((step) => [<i>{say.rich(`step.${step.id}.ask`)}</i>, <p>{say.rich("answer." + step.id)}</p>])}
                     </div>

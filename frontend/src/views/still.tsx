@@ -3,11 +3,16 @@ import { px } from "./labels";
 import type { Model } from "./model";
 import { emOf } from "./widths";
 
-/** Gradients for every near arc of the document: coral at its foot, ink from 62 % of the way on. */
-export const NearGradients = () => (
+// How much of the way is coral: about 150 px of it, at most 62 %.
+const FADES = [0.62, 0.4, 0.28];
+
+/** Gradients for every arc of the document: coral at its foot (on its left, or on its right), ink from there on. */
+export const Gradients = () => (
   <svg class="vh" aria-hidden="true">
-    <linearGradient id="n1" x1="1" x2=".38"><stop stop-color="var(--coral)" /><stop offset="1" stop-color="var(--ink)" /></linearGradient>
-    <linearGradient id="n0" x1="0" x2=".62" href="#n1" />
+    {FADES.map((at, i) => [
+      <linearGradient id={"l" + i} x2={at} href={i ? "#l0" : undefined}>{!i && [<stop stop-color="var(--coral)" />, <stop offset="1" stop-color="var(--ink)" />]}</linearGradient>,
+      <linearGradient id={"r" + i} x1="1" x2={1 - at} href="#l0" />,
+    ])}
   </svg>
 );
 
@@ -30,18 +35,15 @@ export const Still = ({ m, id, width, small = false, words }: Props) => {
   // Arcs that fade alike share a gradient (left or right, near or far) and, where they are as thin as can be, a path.
   const groups: Record<string, Record<number, string>> = {};
   for (const arc of drawn) {
-    const left = arc.to < arc.from;
-    const name = arc.gradient.at < 0.62 ? id + (left ? "l" : "r") : left ? "n1" : "n0";
+    const far = FADES.filter((at) => arc.gradient.at <= at + 0.06).length - 1;
+    const name = (arc.to < arc.from ? "r" : "l") + far;
     const group = (groups[name] ??= {});
     group[px(arc.width)] = (group[px(arc.width)] ?? "") + lifted(arc, depth);
   }
   const line = (i: number, stroke: string, w: number) =>
     <path d={`M${Math.round(centres[i] - (ems[i] * size) / 2)} ${under}h${Math.round(ems[i] * size)}`} stroke-width={w} stroke={stroke} />;
   return (
-    <svg class="still" viewBox={`0 -${depth} ${width} ${depth + bars + (small ? reach : 74)}`} aria-hidden="true">
-      {Object.keys(groups).filter((g) => g.startsWith(id)).map((g) => (
-        <linearGradient id={g} gradientUnits="userSpaceOnUse" x1={centres[row]} x2={centres[row] + (g.endsWith("l") ? -150 : 150)} href="#n1" />
-      ))}
+    <svg class="still" viewBox={`0 -${depth} ${width} ${depth + bars + (small ? reach : 74)}`}>
       {Object.entries(groups).map(([g, paths]) => (
         <g stroke={`url(#${g})`}>{Object.entries(paths).map(([w, d]) => <path d={d} stroke-width={w === "1" ? undefined : w} />)}</g>
       ))}

@@ -17,7 +17,7 @@ export const Sum = ({ m }: { m: Model }) => {
     <tr><th scope="row">{label}</th><td>{work}</td><td>{result}</td></tr>;
   let left = 0;
   return (
-    <section class="wide" id={m.id + "sum"}>
+    <section class="wide" id={m.live ? m.id + "sum" : undefined}>
       <h2>{say.rich("sum", { p: { text: say.percent(m.parts[pinned]) || say.percent(0), role: "" }, word: name })}</h2>
       {s.masked ? <p class="cap">{say.rich("sum.masked", { word: name })}</p> : [
         <table class="eq">
@@ -46,7 +46,7 @@ export const Sum = ({ m }: { m: Model }) => {
 };
 
 /** The formula, and what each of its letters is here. */
-export const Formula = ({ m: { say, state } }: { m: Model }) => (
+export const Formula = ({ m: { say } }: { m: Model }) => (
   <section class="wide">
     <h2>{say.rich("formula")}</h2>
     <math display="block" class="formula">
@@ -54,6 +54,6 @@ export const Formula = ({ m: { say, state } }: { m: Model }) => (
       <mfrac><mrow><mi class="c">Q</mi><msup><mi class="k">K</mi><mi>⊤</mi></msup></mrow><msqrt><mi>d</mi></msqrt></mfrac>
       <mo>)</mo><mi>V</mi>
     </math>
-    <p class="cap">{say.rich("formula.text", { n: state.words.length })}</p>
+    <p class="cap">{say.rich("formula.text")}</p>
   </section>
 );

@@ -40,9 +40,8 @@ export const Tasks = ({ m, memory, open, onOpen, onPredict }: Props) => (
         return (
           <li key={task.id}>
             <details open={open === task.id} onToggle={(e) => e.currentTarget.open !== (open === task.id) && onOpen(e.currentTarget.open ? task.id : 0)}>
-              <summary>
-                <span>{task.id}</span><span>{m.say.rich("task." + task.id)}</span>
-                <span>{isDone(memory, task) ? <span role="img" aria-label={m.say.plain("done")}>✓</span> : <span aria-hidden="true">{open === task.id ? "−" : "+"}</span>}</span>
+              <summary class={isDone(memory, task) ? "done" : undefined}>
+                <span>{m.say.rich("task." + task.id)}{isDone(memory, task) && <span class="vh">, {m.say.rich("done")}</span>}</span>
               </summary>
               <div class="do">
                 {steps.map((step) => <StepCard key={step.id} m={m} step={step} memory={memory} onPredict={onPredict} />)}

@@ -62,12 +62,12 @@ export const Values = ({ m, frame, both, alt }: { m: Model; frame?: Frame; both:
         {m.live && points.map((_, i) => <Handle key={i} m={m} which="value" index={i} frame={f} />)}
         <svg viewBox={`0 0 ${px(f.width)} ${px(f.height)}`} {...drawnAs(alt)}>
           <Axes m={m} frame={f} />
-          <g stroke="var(--edge)">{points.map((p, i) => look.allowed[i] &&
-            <path key={i} d={`M${p.map(px)}L${out.map(px)}`} stroke-width={Math.max(0.75, px(15 * weights[i]))} />)}</g>
-          {points.map(([x, y], i) => (
-            <path key={i} class={"square" + (look.allowed[i] ? m.live ? "" : shade(weights[i]) : " off")} d={`M${px(x - 5.5)} ${px(y - 5.5)}h11v11h-11z`}
+          <g stroke="var(--edge)" stroke-width=".75">{points.map((p, i) => look.allowed[i] &&
+            <path d={`M${p.map(px)}L${out.map(px)}`} stroke-width={weights[i] > 0.05 ? px(15 * weights[i]) : undefined} />)}</g>
+          <g class="squares">{points.map(([x, y], i) => (
+            <path class={look.allowed[i] ? (m.live ? undefined : shade(weights[i])) : "off"} d={`M${px(x - 5.5)} ${px(y - 5.5)}h11v11h-11z`}
               style={m.live ? { "--v": 100 * weights[i] } : undefined} />
-          ))}
+          ))}</g>
           {ghost && <Diamond at={ghost} dashed />}
           <Diamond at={out} live={m.live} />
           {labels.map((label, i) => <LabelText label={label} place={places.values[i]} size={SIZE} />)}
