@@ -6,7 +6,7 @@ export type Language = "es" | "en";
  *  the true share: rounded down, then the largest remainders up. null: masked, no number is shown. 0: exists, and is
  *  shown as "<1 %"; it counts for nothing in the sum. */
 export const percents = (weights: number[], allowed?: boolean[]): (number | null)[] => {
-  const parts = weights.map((w) => Math.floor(w * 100 + 1e-9));
+  const parts = weights.map((w) => Math.floor(w * 100));
   const order = weights.map((_, i) => i).filter((i) => !allowed || allowed[i]);
   // Half a per cent and more first, so that what is tiny stays "<1 %" wherever the sum allows it.
   const rest = (i: number) => weights[i] * 100 - parts[i] + (weights[i] < 0.005 ? 0 : 1);

@@ -25,9 +25,10 @@ test("the larger weight never gets the smaller number", () => {
   }
 });
 
-test("the largest remainders are rounded up, the first of equals first", () => {
+test("the largest remainders are rounded up, then the larger, then the first", () => {
   expect(percents([1 / 3, 1 / 3, 1 / 3])).toEqual([34, 33, 33]);
   expect(percents([0.126, 0.254, 0.62])).toEqual([13, 25, 62]);
+  expect(percents([0.125, 0.625, 0.25])).toEqual([12, 63, 25]); // of equal remainders the larger weight's
   expect(percents([0.29, 0.71])).toEqual([29, 71]); // 0.29 * 100 is 28.999999999999996
   expect(percents([0.0058, 0.9942])).toEqual([1, 99]);
 });

@@ -41,6 +41,13 @@ test("what it names: nobody, one, two, or all that are tied; together as the pic
   expect(summary(weighted([0.3, 0.7], 1), 1).looked.map((l) => l.self)).toEqual([true, false]);
 });
 
+test("products that are equal, but for the last digit of a computer's arithmetic, are a tie", () => {
+  const { value } = parseScene({ version: 1, rows: ["a"], columns: ["a", "b", "c"], query: [[0.3, 0.1]], key: [[0.1, 0.7], [0.2, 0.4], [-1, 0]] });
+  const { scores } = look(value!, 0);
+  expect(scores[0]).not.toBe(scores[1]);
+  expect(summary(value!, 0).key).toBe("tie");
+});
+
 test("the page at its ends: T = 10, T = 0.1, causal, a query of length 0", () => {
   const at = (row: number, ...actions: Action[]) => summary(money(...actions), row).key;
   expect(at(6, { type: "temperature", value: 10 })).toBe("even");
