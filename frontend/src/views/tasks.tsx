@@ -40,7 +40,11 @@ export const Tasks = ({ m, memory, open, onOpen, onPredict }: Props) => (
         return (
           <li key={task.id}>
             <details open={open === task.id} onToggle={(e) => e.currentTarget.open !== (open === task.id) && onOpen(e.currentTarget.open ? task.id : 0)}>
-              <summary class={isDone(memory, task) ? "done" : undefined}>
+              <summary onClick={(e) => {
+                // Here and not when the browser tells of it: what is drawn in between would close the card again.
+                e.preventDefault();
+                onOpen(open === task.id ? 0 : task.id);
+              }} class={isDone(memory, task) ? "done" : undefined}>
                 <span>{m.say.rich("task." + task.id)}{isDone(memory, task) && <span class="vh">, {m.say.rich("done")}</span>}</span>
               </summary>
               <div class="do">
