@@ -1,8 +1,9 @@
 import { attribute, type Child, type Props } from "../views/jsx";
 
 const SPACES: Record<string, string> = { svg: "http://www.w3.org/2000/svg", math: "http://www.w3.org/1998/Math/MathML" };
-// What a person changes by acting: compared with the element itself, not with what was last drawn.
-const ACTED = ["value", "checked", "open"];
+// What a person changes by acting: compared with the element itself, not with what was last drawn. Not `open`: the page
+// learns of it a moment later, and would close what was just opened.
+const ACTED = ["value", "checked"];
 // JupyterLab takes the arrow keys from whatever has the focus, unless it says no.
 const FOCUSED = ["a", "button", "input", "select", "summary"];
 const before = new WeakMap<Element, Props>();
