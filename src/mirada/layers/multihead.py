@@ -107,8 +107,11 @@ class MultiHeadAttention(nn.Module):
         Raises:
             ValueError: what is given does not fit this layer; the message names it.
         """
-        query, key, value = self._heads(x, context, mask, cache, positions)
-        mixed = attention(query, key, value, mask, dropout=self.dropout if self.training else 0.0)
+        mixed = attention(  # the heads are not kept beyond it: their memory is free for what follows
+            *self._heads(x, context, mask, cache, positions),
+            mask,
+            dropout=self.dropout if self.training else 0.0,
+        )
         if cache is not None:
             cache.length += x.shape[1]  # not before: a call that failed leaves the cache as it was
         return self.output_proj(mixed.transpose(1, 2).flatten(2))  # (batch, length, heads · head_dim)
