@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from mirada.views import page as page_module
 from mirada.views.page import BundleMissing, words_page
 
 SCRIPT = "document.title='ñ'\n"
@@ -145,3 +146,30 @@ def test_a_missing_bundle_is_named_and_says_what_to_do(static, name, how):
     (static / name).unlink() if how == "missing" else (static / name).write_text(" \n")
     with pytest.raises(BundleMissing, match=rf"{re.escape(name)}.*make js"):
         words_page("es", static=static)
+
+
+# The page as it is built and published.
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_built_file_is_small_whole_and_asks_nobody(language):
+    document = words_page(language)
+    assert len(document.encode()) <= 60_000
+    page = Reader(document)
+    assert {"es": "banco", "en": "bank"}[language] in document
+    assert [script for script, _ in page.all("script")] == [{}]
+    for tag, attributes, _ in page.elements:
+        # The policy would silence a style or a handler in an attribute, and nothing is fetched from anywhere.
+        assert not [
+            name for name in attributes if name in ("src", "srcset", "style") or name.startswith("on")
+        ]
+        assert attributes.get("href", "#")[0] in "#?" or (tag, attributes["href"][:5]) == ("link", "data:")
+    assert "@import" not in document
+    assert not re.search(r"url\((?!#)", page.all("style")[0][1])
+
+
+def test_the_built_script_says_the_hash_of_what_it_unpacks():
+    names = page_module.scripts(page_module.read_bundle("es"))
+    assert len(names) == 2
+    policy = Reader(words_page("es")).meta("Content-Security-Policy")
+    assert all(name in policy for name in names)

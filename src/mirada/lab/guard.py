@@ -98,9 +98,8 @@ class Guard:
         foreign = Problem(403, "origin")
         if only(headers, "origin", foreign) not in (None, f"{scope['scheme']}://{host.lower()}"):
             raise foreign
-        if only(headers, "sec-fetch-site", foreign) not in (None, "same-origin", "none") and not is_link(
-            scope
-        ):
+        site = only(headers, "sec-fetch-site", foreign)
+        if site not in (None, "same-origin", "none") and not is_link(scope):
             raise foreign
         if is_api(scope["path"]):
             unknown = Problem(401, "token", headers={"WWW-Authenticate": TOKEN_HEADER})
