@@ -63,9 +63,9 @@ const isMoved = ({ state, language, at }: Sight, which: "query" | "key", id: str
 /** Whether it is done, said of a state; marks: of all the states since the prediction. */
 type Goal = (s: Sight, marks: Memory["seen"]) => boolean;
 
-/** The word was chosen, with or without the mask, and it looks as the lesson says. */
+/** The word was chosen, with the mask on where the task is about it, and it looks as the lesson says. */
 const looks = (id: string, other: string, causal = false): Goal => ({ state, chosen, top }) =>
-  state.sentence === "money" && state.causal === causal && chosen === id && top(id) === other;
+  state.sentence === "money" && (state.causal || !causal) && chosen === id && top(id) === other;
 
 const reached = ({ state, chosen, top }: Sight) => state.sentence === "money" && chosen === "banco" && top("banco") === "ana";
 
@@ -76,7 +76,7 @@ const drawn = ({ state, language, at }: Sight): number => {
   return Math.abs(Math.atan2(a * y - b * x, a * x + b * y)) < 0.35 ? Math.hypot(x, y) / Math.hypot(a, b) : 0;
 };
 
-const pulled: Goal = (s) => s.state.sentence === "money" && !s.state.causal && drawn(s) > 1.2
+const pulled: Goal = (s) => s.state.sentence === "money" && !s.state.causal && drawn(s) > 1
   && ids("money", s.language).filter((id) => s.top(id) === "plata").length >= 5
   && s.weight("ana", "plata") < sight({ ...s.state, key: start("money", s.language).key }, s.language).weight("ana", "plata");
 

@@ -34,8 +34,11 @@ const points = (arc: Arc, count = 90): [number, number][] => {
 const apart = (a: Arc, b: Arc) => {
   let least = Infinity;
   const other = points(b);
-  for (const [x, y] of points(a)) for (const [u, v] of other) least = Math.min(least, Math.hypot(x - u, y - v));
-  return least - (a.width + b.width) / 2;
+  for (const [x, y] of points(a)) for (const [u, v] of other) {
+    const square = (x - u) ** 2 + (y - v) ** 2;
+    if (square < least) least = square;
+  }
+  return Math.sqrt(least) - (a.width + b.width) / 2;
 };
 
 /** A sentence of random words, set as a page sets it. */
@@ -128,6 +131,17 @@ test.each<ArcSize>(["wide", "phone", "read", "small"])("no two arcs ever touch, 
       for (const other of drawn) if (other.column > arc.column)
         expect(apart(arc, other), `round ${round}: ${arc.path} (${arc.width}) and ${other.path} (${other.width})`).toBeGreaterThan(0);
     }
+  }
+});
+
+test.each([18, 24, 30, 36, 45, 56])("twelve short words %i px apart: bundle, loop and the next feet do not touch", (step) => {
+  const centres = Array.from({ length: 12 }, (_, i) => 20 + step * i);
+  for (const chosen of [0, 5]) for (const near of [1, -1]) for (const share of [1, 0.9, 0.6, 0.3, 0.1, 0]) {
+    const other = centres[chosen + near] ? chosen + near : chosen - near;
+    const weights = centres.map((_, j) => (j === chosen ? 0.99 * share : j === other ? 0.99 * (1 - share) : 0.001));
+    const drawn = arcs({ centres, weights, allowed: centres.map(() => true), chosen, size: "wide" });
+    for (const arc of drawn) for (const b of drawn) if (b.column > arc.column)
+      expect(apart(arc, b), `${chosen} ${share}: ${arc.path} (${arc.width}) and ${b.path} (${b.width})`).toBeGreaterThan(0);
   }
 });
 

@@ -42,9 +42,9 @@ test("what it names: nobody, one, two, or all that are tied; together as the pic
 });
 
 test("products that are equal, but for the last digit of a computer's arithmetic, are a tie", () => {
-  const { value } = parseScene({ version: 1, rows: ["a"], columns: ["a", "b", "c"], query: [[0.3, 0.1]], key: [[0.1, 0.7], [0.2, 0.4], [-1, 0]] });
-  const { scores } = look(value!, 0);
-  expect(scores[0]).not.toBe(scores[1]);
+  const { value } = parseScene({ version: 1, rows: ["a"], columns: ["a", "b", "c"], temperature: 0.01, query: [[0.3, 0.1]], key: [[0.1, 0.7], [0.2, 0.4], [-1, 0]] });
+  const { weights } = look(value!, 0);
+  expect(weights[0]).not.toBe(weights[1]);
   expect(summary(value!, 0).key).toBe("tie");
 });
 

@@ -133,6 +133,8 @@ describe.each(["es", "en"] as const)("acted out in %s", (language) => {
     expect(r.say("ana", "nobody").done("ana")).toBe(false);
     expect(r.choose("ana").done("ana")).toBe(true);
     expect(r.answer("ana")).toEqual(["answer.ana.nobody", "answer.ana"]);
+    const moved = reader().say("el", "plata").move("key", "banco", [-2, 0]).choose("el");
+    expect(moved.done("el")).toBe(false); // it looks at plata, but not because of the mask
     expect(reader().say("ana", "herself").choose("ana").done("ana")).toBe(false); // without the mask she looks at others
   });
 
@@ -145,6 +147,10 @@ describe.each(["es", "en"] as const)("acted out in %s", (language) => {
     expect(r.move("key", "plata", [2.5, 2.5]).done("less")).toBe(true);
     expect(r.answer("less")).toEqual(["answer.less.none", "answer.less"]);
     expect(r.say("why", "grows").done("why")).toBe(true);
+    // The same looks by moving everybody else's key.
+    const others = reader().say("less", "ana").move("key", "ana", [0, 0]).move("key", "banco", [0, 0])
+      .move("key", "guardo", [0.9, -2.5]).move("key", "en", [0.3, -2.5]);
+    expect(others.done("less")).toBe(false);
     expect(reader().say("less", "ana").move("key", "plata", [2.2, 2.4]).done("less")).toBe(true); // by hand, not quite straight
   });
 
