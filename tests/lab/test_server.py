@@ -45,6 +45,8 @@ class Lab:
     def ready(self):
         """What it says until it can be reached, and its host and port."""
         said = ""
+        assert self.process.stdout
+        assert self.process.stderr
         for line in self.process.stdout:
             said += line
             if found := ADDRESS.search(line):
@@ -96,7 +98,7 @@ def test_the_page_answers_and_a_signal_ends_it_quietly_whoever_is_connected(how)
 def test_the_page_of_a_run_opens_its_own_api_and_no_other():
     with Lab("--port", "0") as one, Lab("--port", "0") as two:
         (_, host, first), (_, _, second) = one.ready(), two.ready()
-        tokens = [re.search('data-token="([^"]+)"', ask(host, port)[1])[1] for port in (first, second)]
+        tokens = [token_in(ask(host, port)[1]) for port in (first, second)]
         assert tokens[0] != tokens[1]
         assert ask(host, first, "/api/about", **{"X-Mirada-Token": tokens[0]})[0] == 200
         assert ask(host, first, "/api/about", **{"X-Mirada-Token": tokens[1]})[0] == 401
@@ -138,13 +140,19 @@ def test_a_signal_does_not_wait_for_a_computation():
     endless = "import time, mirada.lab.routes as r; r.compute = lambda _: time.sleep(10**6)"
     with Lab("--port", "0", prelude=endless) as lab:
         _, host, port = lab.ready()
-        token = re.search('data-token="([^"]+)"', ask(host, port)[1])[1]
+        token = token_in(ask(host, port)[1])
         connection = http.client.HTTPConnection(host, port)
         headers = {"X-Mirada-Token": token, "Content-Type": "application/json"}
         connection.request("POST", "/api/scene/weights", "{}", headers)
         ask(host, port)  # by now the server has read it
         assert lab.end(signal.SIGINT) == (0, "", "")
         connection.close()
+
+
+def token_in(page):
+    found = re.search('data-token="([^"]+)"', page)
+    assert found
+    return found[1]
 
 
 def taken():
