@@ -273,9 +273,9 @@ def test_the_browser_is_opened_when_the_page_can_be_reached(tmp_path, options):
             assert (code, out) == (0, "")
             assert not seen.exists()
         else:
-            assert (
-                lab.process.stdout.readline() == "opened\n"
-            )  # by the browser, on the terminal that it shares
+            assert lab.process.stdout
+            # Said by the browser, on the terminal that it shares.
+            assert lab.process.stdout.readline() == "opened\n"
             assert seen.read_text() == f"http://{host}:{port}/ True\n"
 
 
