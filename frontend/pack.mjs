@@ -24,11 +24,12 @@ export const toSigns = (bytes) => {
 };
 
 // What runs first in the page. Without DecompressionStream the page stays as it was drawn beforehand.
-const UNPACK = `(async p=>{let b=[],v=0,n=0,i=0,d=c=>(c=p.charCodeAt(c)-33,c-(c>1)-(c>27)-(c>59)),s=document.createElement("script");\
-for(;i<p.length;i+=2)for(v|=(d(i)+91*d(i+1))<<n,n+=13;n>7;n-=8)b.push(v&255),v>>>=8;\
+// The length cuts off a byte that the last pair of signs may hold too much: what follows the end is an error there.
+const UNPACK = `(async(p,l)=>{let b=[],v=0,n=0,i=0,d=c=>(c=p.charCodeAt(c)-33,c-(c>1)-(c>27)-(c>59)),s=document.createElement("script");\
+for(;i<p.length;i+=2)for(v|=(d(i)+91*d(i+1))<<n,n+=13;n>7;n-=8)b.push(v&255),v>>>=8;b.length=l;\
 s.textContent=await new Response(new Blob([new Uint8Array(b)]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();\
 document.head.append(s)})`;
 
 /** script: what is to run; deflated: the same as raw deflate, as small as it can be had. */
 export const pack = (script, deflated) =>
-  `/*sha256-${createHash("sha256").update(script).digest("base64")}*/${UNPACK}("${toSigns(deflated)}")`;
+  `/*sha256-${createHash("sha256").update(script).digest("base64")}*/${UNPACK}("${toSigns(deflated)}",${deflated.length})`;

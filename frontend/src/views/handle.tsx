@@ -19,12 +19,11 @@ export const Handle = ({ m, which, index, frame }: Held & { m: Model; frame: Fra
   };
   const [left, top] = toPixel(frame, at);
   return (
-    <div key={which + index} role="group" aria-label={label} class={"h " + which[0] + (held ? " drag" : "")} style={{ left: left + "px", top: top + "px" }}
+    <div key={which + index} role="group" aria-label={label} class={"h " + which[0] + (held ? " drag" : "") + (which !== "query" && !m.look.allowed[index] ? " off" : "")} style={{ left: left + "px", top: top + "px" }}
       onPointerDown={(e) => {
         if (e.button) return;
         e.preventDefault();
         e.currentTarget.setPointerCapture(e.pointerId);
-        e.currentTarget.querySelector("input")!.focus({ preventScroll: true });
         m.hold({ which, index });
       }}
       onPointerMove={(e) => held && drag(e)}

@@ -10,7 +10,7 @@ const short = (text: string): string => {
 };
 
 export const sizeOf = ({ before = "", text, after = "" }: Label, size: number): Size =>
-  [emOf(short(text)) * size + emOf(before + after) * (size - 3), size + 3];
+  [emOf(short(text)) * size + emOf(before + after) * (size - 3) + 6, size + 3];
 
 /** Centred on the place that was found for it, with a paper outline so that lines may pass behind. */
 export const LabelText = ({ label: { before, text, after, role }, place, size }: { label: Label; place: LabelOut; size: number }) => (

@@ -28,7 +28,7 @@ export const sayIn = (language: Language): Say => {
     language,
     pieces,
     rich: (key, by) => pieces(key, by).map(({ text, role }) =>
-      role === undefined ? text.split("*").map((part, i) => (i % 2 ? <i>{part}</i> : part)) : <bdi class={role || undefined}>{text}</bdi>),
+      role === undefined ? text.split("*").map((part, i) => (i % 2 ? <i>{part}</i> : part)) : <bdi class={role + (text.length > 24 ? " long" : "") || undefined}>{text}</bdi>),
     plain: (key, by) => pieces(key, by).map(({ text, role }) => (role === undefined ? text.replaceAll("*", "") : text)).join(""),
     percent: (part) => percentText(part, language),
     number: (x) => shortText(x, language),

@@ -51,7 +51,7 @@ export const Formula = ({ m: { say } }: { m: Model }) => (
     <h2>{say.rich("formula")}</h2>
     <math display="block" class="formula">
       <mi>softmax</mi><mo>(</mo>
-      <mfrac><mrow><mi class="c">Q</mi><msup><mi class="k">K</mi><mi>⊤</mi></msup></mrow><msqrt><mi>d</mi></msqrt></mfrac>
+      <mfrac><mrow><mi class="c">Q</mi><msup><mi class="k">K</mi><mi class="up">T</mi></msup></mrow><msqrt><mi>d</mi></msqrt></mfrac>
       <mo>)</mo><mi>V</mi>
     </math>
     <p class="cap">{say.rich("formula.text")}</p>
