@@ -91,3 +91,47 @@ BEND = {
     "gelu_tanh": lambda t: t * 0.5 * (1 + math.tanh(math.sqrt(2 / math.pi) * (t + 0.044715 * t**3))),
     "silu": lambda t: t / (1 + math.exp(-t)),
 }
+
+
+def block(layer, x, context=None, bias=None):
+    """The output of a TransformerBlock; `bias` is that of its self-attention."""
+    config = layer.config
+    numbers = {name: p.detach().double().tolist() for name, p in layer.named_parameters()}
+
+    def normed(name, rows):
+        weight = numbers[f"{name}.weight"]
+        if config.norm == "rms":
+            return [rms_norm(row, weight, config.eps) for row in rows]
+        return [layer_norm(row, weight, numbers.get(f"{name}.bias"), config.eps) for row in rows]
+
+    def mlp(rows):
+        def project(name, row):
+            return linear(numbers[f"mlp.{name}.weight"], numbers.get(f"mlp.{name}.bias"), row)
+
+        results = []
+        for row in rows:
+            hidden = project("hidden_proj", row)
+            if config.activation == "swiglu":
+                gate = [BEND["silu"](g) for g in project("gate_proj", row)]
+                hidden = [g * h for g, h in zip(gate, hidden, strict=True)]
+            else:
+                hidden = [BEND[config.activation](h) for h in hidden]
+            results.append(project("output_proj", hidden))
+        return results
+
+    def look(heads, samples, seen=None):
+        samples = torch.tensor(samples, dtype=torch.float64)
+        return multihead(heads, samples, seen, bias if seen is None else None)[1].tolist()
+
+    steps = [("norm1", lambda rows: look(layer.attention, rows))]
+    if context is not None:
+        steps.append(("norm_cross", lambda rows: look(layer.cross_attention, rows, context)))
+    steps.append(("norm2", lambda rows: [mlp(sample) for sample in rows]))
+    for norm, step in steps:
+        if config.norm_first:
+            added = step([normed(norm, sample) for sample in x.double().tolist()])
+            x = x.double() + torch.tensor(added, dtype=torch.float64)
+        else:
+            total = x.double() + torch.tensor(step(x.double().tolist()), dtype=torch.float64)
+            x = torch.tensor([normed(norm, sample) for sample in total.tolist()], dtype=torch.float64)
+    return x
