@@ -15,7 +15,7 @@ from torch._C._autograd import _saved_tensors_hooks_is_enabled  # pyright: ignor
 from mirada.layers.masks import Mask
 
 ROWS = 256  # of a block, at most: a narrow window wastes little, and every core still has work
-CELLS = 2**22  # of a piece of mask, about: 16 MB in float32
+CELLS = 2**21  # of a piece of mask, about: 8 MB in float32
 
 
 def by_rows(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape: Sequence[int], **options) -> Tensor:
@@ -24,17 +24,19 @@ def by_rows(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape: Sequence[int], *
         mask.has_bias
     ):  # the kernel wants a bias in the query's dtype: in float16, -1e8 would be -inf and block
         q, k, v = (x.to(torch.promote_types(x.dtype, torch.float32)) for x in (q, k, v))
-    outputs = []
-    for rows in blocks(mask, shape, q.device):
-        columns = mask.columns(shape, rows)
-        piece = partial(folded_piece, mask, shape, rows, columns, q.device, q.dtype)
-        table, nobody = piece()
-        with rebuilt_for_backward(table, piece):
-            output = F.scaled_dot_product_attention(
-                q[:, :, rows], k[:, :, columns], v[:, :, columns], table, **options
-            )
-        outputs.append(torch.where(nobody, 0, output))
+    outputs = [one_block(q, k, v, mask, shape, rows, options) for rows in blocks(mask, shape, q.device)]
     return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
+
+
+def one_block(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape, rows: slice, options: dict) -> Tensor:
+    columns = mask.columns(shape, rows)
+    piece = partial(folded_piece, mask, shape, rows, columns, q.device, q.dtype)
+    table, nobody = piece()
+    with rebuilt_for_backward(table, piece):
+        output = F.scaled_dot_product_attention(
+            q[:, :, rows], k[:, :, columns], v[:, :, columns], table, **options
+        )
+    return torch.where(nobody, 0, output)
 
 
 def blocks(mask: Mask, shape: Sequence[int], device: torch.device) -> list[slice]:

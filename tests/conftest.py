@@ -1,0 +1,22 @@
+"""What every test starts from: fixed random numbers, one thread, and properties that are never timed."""
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "search", deadline=None, max_examples=2000
+)  # HYPOTHESIS_PROFILE=search: look further
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers(request):
+    """Seeds torch where the test's module uses it; the others do not have to wait for its import."""
+    torch = getattr(request.module, "torch", None)
+    if torch is not None:
+        torch.manual_seed(0)
