@@ -3,10 +3,12 @@
 import json
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-import mirada.views
 from playwright.sync_api import FloatRect, Locator, Page, expect
+
+import mirada.views
 
 DATA = json.loads((Path(mirada.views.__path__[0]) / "words.json").read_text("utf-8"))
 RANGE = 2.5  # coordinates lie in ±RANGE ...
@@ -134,16 +136,15 @@ class Sight:
         """The sentence stands somewhere on the page (not in what is said to screen readers alone)."""
         expect(self.main).to_contain_text(text)
 
-    def expect_shares(self, shares: list[int | None]) -> None:
+    def expect_shares(self, shares: Sequence[int | None]) -> None:
         """The whole per cents under the words; 0 is written as less than one, None is masked."""
         gap = " " if self.language == "es" else ""
         texts = ["" if s is None else f"{s or '<1'}{gap}%" for s in shares]
         expect(self.bars).to_have_text(texts)
 
     def shares(self) -> list[int | None]:
-        return [
-            int(re.sub(r"\D", "", t.replace("<1", "0"))) if t else None for t in self.bars.all_inner_texts()
-        ]
+        texts = [text.replace("<1", "0") for text in self.bars.all_inner_texts()]
+        return [int(re.sub(r"\D", "", text)) if text else None for text in texts]
 
     def arcs(self) -> dict[int, float]:
         """The width of the arc to each word, by its position; a masked word has none."""
@@ -157,7 +158,7 @@ class Sight:
         return self.bars.locator("i").evaluate_all("all => all.map(i => i.getBoundingClientRect().height)")
 
     def diamonds(self) -> list[tuple[float, float]]:
-        """Where the outputs stand in the plane of values, in its numbers: the dashed one first, if there is one."""
+        """Where the outputs stand in the plane of values, in its numbers; a dashed one comes first."""
         places = (
             self.section("values")
             .locator("svg")
@@ -191,9 +192,9 @@ def vectors(sentence: str, part: str) -> list[list[float]]:
     return [DATA["vectors"][name][part] for name, _ in DATA["sentences"][sentence]["es"]]
 
 
-def weights(query, keys, *, temperature: float = 1.0, seen: int | None = None) -> list[float]:
-    """Written out once more, apart from the page and the library: softmax(q · k / √2 / T) over the first `seen`."""
-    scores = [(query[0] * x + query[1] * y) / math.sqrt(2) / temperature for x, y in keys[:seen]]
+def weights(query, keys, *, temperature: float = 1.0) -> list[float]:
+    """Written out once more, apart from the page and the library: softmax(q · k / √2 / T)."""
+    scores = [(query[0] * x + query[1] * y) / math.sqrt(2) / temperature for x, y in keys]
     powers = [math.exp(score - max(scores)) for score in scores]
     return [power / sum(powers) for power in powers]
 

@@ -9,7 +9,11 @@ PLATA = [0, 23, 1, 18, 4, 2, 52]
 WORDS = ["Ana", "guardó", "la", "plata", "en", "el", "banco"]
 
 
-def expect_looking(sight: Sight, name: str, shares: list[int | None], sentence: str) -> None:
+BANCO_LOOKS = "«banco» mira sobre todo a «plata» (61 %), luego a sí misma (28 %)."
+PLATA_LOOKS = "«plata» mira sobre todo a «banco» (52 %), luego a «guardó» (23 %)."
+
+
+def expect_looking(sight: Sight, name: str, shares: list[int], sentence: str) -> None:
     """Every part of the page shows the look of this word, in the first sentence, nothing moved."""
     row = WORDS.index(name)
     exact = weights(vectors("money", "query")[row], vectors("money", "key"))
@@ -27,22 +31,16 @@ def expect_looking(sight: Sight, name: str, shares: list[int | None], sentence: 
 def test_banco_looks_first(open_words):
     sight = open_words()
     expect(sight.word("banco")).to_be_checked()
-    expect_looking(
-        sight, "banco", BANCO, "«banco» mira sobre todo a «plata» (61 %), luego a sí misma (28 %)."
-    )
+    expect_looking(sight, "banco", BANCO, BANCO_LOOKS)
 
 
 def test_a_mouse_that_rests_on_a_word_shows_its_look(open_words):
     sight = open_words()
     sight.text("plata").hover()
-    expect_looking(
-        sight, "plata", PLATA, "«plata» mira sobre todo a «banco» (52 %), luego a «guardó» (23 %)."
-    )
+    expect_looking(sight, "plata", PLATA, PLATA_LOOKS)
     expect(sight.word("banco")).to_be_checked()  # seen, not chosen
     sight.page.get_by_role("heading", level=1).hover()
-    expect_looking(
-        sight, "banco", BANCO, "«banco» mira sobre todo a «plata» (61 %), luego a sí misma (28 %)."
-    )
+    expect_looking(sight, "banco", BANCO, BANCO_LOOKS)
 
 
 def test_a_click_keeps_the_word(open_words):
@@ -50,9 +48,7 @@ def test_a_click_keeps_the_word(open_words):
     sight.text("plata").click()
     sight.page.get_by_role("heading", level=1).hover()
     expect(sight.word("plata")).to_be_checked()
-    expect_looking(
-        sight, "plata", PLATA, "«plata» mira sobre todo a «banco» (52 %), luego a «guardó» (23 %)."
-    )
+    expect_looking(sight, "plata", PLATA, PLATA_LOOKS)
 
 
 def test_a_finger_taps_a_word_and_leaves_no_hover_behind(open_words):

@@ -95,7 +95,7 @@ class TestTwoSentences:
         expect(sight.word("banco")).to_be_checked()
         sight.says("«banco» mira sobre todo a «plaza» (44 %), luego a «sentó» (34 %).")
         sight.expect_output(0.49, 1.65)
-        dashed, drawn = sight.diamonds()
+        dashed, _ = sight.diamonds()
         assert dashed == pytest.approx((1.56, 0.34), abs=0.03)
         sight.says(sight.said("values.both", word="banco"))
         sight.handle("query", "banco").expect_at(0.9, 1.9)  # the same vectors

@@ -1,4 +1,4 @@
-"""Queries, keys and values are dragged by mouse, finger and keyboard, or typed in; and all of it taken back."""
+"""Queries, keys and values are dragged by mouse, finger and keyboard, or typed in; all of it taken back."""
 
 import pytest
 from playwright.sync_api import Locator, expect

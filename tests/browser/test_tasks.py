@@ -1,4 +1,4 @@
-"""The six cards: predict, then act; the page recognises what was reached and answers, also to wrong guesses."""
+"""The six cards: predict, then act; the page sees what was reached and answers, also to wrong guesses."""
 
 import re
 from collections.abc import Callable
@@ -182,8 +182,7 @@ def test_progress_is_kept_over_a_reload_and_across_languages(open_words):
     expect(done(Sight(sight.page, "en"))).to_have_count(1)
 
 
-def test_the_six_by_keyboard_alone_in_english(open_words):
-    """One card from start to end without a mouse."""
+def test_a_card_by_keyboard_alone_in_english(open_words):
     sight = open_words("en")
     page = sight.page
     page.get_by_text(sight.said("task.4")).locator("xpath=ancestor::summary").press("Enter")

@@ -120,11 +120,9 @@ export class Words {
     this.change((s) => ({ memory: observe(predict(s.memory, step, option), s.words, s.language) }));
 
   private fromAddress = (): void => {
-    const { value, fault } = fromLink(location.hash, this.state.language);
-    if (fault) this.change(() => ({ fault }));
-    else {
-      this.set(value.state, value.language);
-    }
+    const { value, fault = null } = fromLink(location.hash, this.state.language);
+    this.change((s) => ({ fault, words: fault ? start("money", s.language) : s.words }));
+    if (value) this.set(value.state, value.language);
   };
 
   // ---- what it does in the page
@@ -184,7 +182,8 @@ export class Words {
     if (words.words !== before.words.words) this.measured();
     if (words !== before.words || language !== before.language) this.options.onState?.(words, language);
     if (words !== before.words) {
-      if (this.options.host !== "widget") this.later("link", 250, () => this.address());
+      // A broken link stays where it is, so that whoever typed it can mend it.
+      if (this.options.host !== "widget") this.later("link", 250, () => this.state.fault || this.address());
       this.later("speak", 700, () => this.speak(before.memory));
     }
     if (memory !== before.memory) remember("tasks", JSON.stringify(memory));
