@@ -9,6 +9,7 @@ import math
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,15 @@ Ask = Callable[[str], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    node = shutil.which("node", path=f"{ROOT / '.node/bin'}:{os.environ['PATH']}")
+    # Node may have come as a package, into the environment that runs this.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    node = shutil.which("node", path=path)
     assert node, "node is missing; `make test` brings it"
     bundle = tmp_path_factory.mktemp("scene") / "scene.mjs"
     command = [FRONTEND / "node_modules/.bin/esbuild", "--bundle", "--format=esm", "--platform=node"]
     subprocess.run(
         [*map(str, command), f"--outfile={bundle}", "--log-level=error"],
-        input=ENTRY, cwd=FRONTEND / "src/scene", check=True, text=True,
+        input=ENTRY, cwd=FRONTEND / "src/scene", check=True, text=True, env=os.environ | {"PATH": path},
     )  # fmt: skip
     process = subprocess.Popen(
         [node, str(bundle)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
