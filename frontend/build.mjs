@@ -65,8 +65,8 @@ const whole = (text) => text.replace(/\d+\.\d+/g, (n) => Math.round(n));
 /** The same document in fewer bytes: without the quotes and tags that HTML lets one leave out, planes in whole pixels. */
 const lean = (html) =>
   html.replace(/<div class="plane">.*?<\/svg>/gs, (plane) => plane.replace(/ (?:d|c?x|c?y|transform)="[^"]*"/g, whole))
-    .replace(/ ([a-z-]+)="([^"\s'=<>`]+)"(?=[ >])/gi, " $1=$2").replace(/<\/?tbody>/g, "")
-    .replace(/<\/(?:li|td|th|tr|thead|p)>(?=<\/?(?:li|td|th|tr|table|ol|div|section|p|h2)\b)/g, "");
+    .replace(/ ([a-z-]+)="([^"\s'=<>`]+)"(?=[ >])/gi, " $1=$2").replace(/<\/tbody>/g, "")
+    .replace(/<\/(?:li|td|th|tr|thead|p)>(?=<\/?(?:li|td|th|tr|tbody|table|ol|div|section|p|h2)\b)/g, "");
 
 const prerendered = async () => {
   const folder = await mkdtemp(join(here, "node_modules/.prerender-"));

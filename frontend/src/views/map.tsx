@@ -1,12 +1,11 @@
 import { percents } from "../scene/percent";
 import { look } from "../scene/scene";
 import type { Model } from "./model";
-import { word } from "./say";
 
 /** All looks as a table: each row looks, each column is looked at. */
 export const Map = ({ m }: { m: Model }) => {
   const { scene, state, say } = m;
-  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir={m.live ? "auto" : undefined}>{word(say, state.words, i).map((p) => p.text)}</th>;
+  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir={m.live ? "auto" : undefined}>{state.words[i]}</th>;
   return (
     <div class="map" {...(m.live ? { tabIndex: 0, role: "region" as const, "aria-label": say.plain("map") } : {})}>
       <table>

@@ -48,7 +48,7 @@ export const Still = ({ m, id, width, small = false, words }: Props) => {
         <g stroke={`url(#${g})`}>{Object.entries(paths).map(([w, d]) => <path d={d} stroke-width={w === "1" ? undefined : w} />)}</g>
       ))}
       {words ? <use href={"#" + words} fill="var(--ink)" /> : (
-        <g id={small ? id + "w" : undefined} font-size={Math.round(size)} transform={`translate(0 ${base})`}>
+        <g id={small ? id + "w" : undefined} text-anchor={small ? "middle" : undefined} font-size={Math.round(size)} transform={`translate(0 ${base})`}>
           {state.words.map((w, i) => <text x={centres[i]} class={i === row ? "c" : undefined} fill={small && i === row ? "var(--coral-text)" : undefined}>{w}</text>)}
         </g>
       )}

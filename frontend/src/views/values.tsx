@@ -52,7 +52,7 @@ export const Values = ({ m, frame, both, alt }: { m: Model; frame?: Frame; both:
   const out = toPixel(f, look.output.length ? output : [0, 0]);
   const was = both ? elsewhere(m) : null;
   const ghost = was && toPixel(f, was);
-  const aside = ghost && ghost[0] > f.width / 2;
+  const aside = ghost && ghost[0] + 150 > f.width;
   const own: Label = { text: state.words[row], after: say.plain("takes"), role: "c" };
   const labels = state.words.map((text): Label => ({ text, role: "" }));
   const places = placeValues(f, output, state.value, sizeOf(own, SIZE), labels.map((l) => sizeOf(l, SIZE)));
