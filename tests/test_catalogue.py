@@ -30,7 +30,7 @@ def test_every_language_fills_in_the_same_particulars(key):
 
 
 def asked_for():
-    """The keys that the code names: in full, as a Problem's code, or as what the command line's `text` looks up."""
+    """The keys that the code names: in full, as a Problem's code, or as what `text` looks up in cli.py."""
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -138,7 +138,7 @@ def test_the_language_is_switched_from_either_end(line):
     assert (widget.language, widget.words[6]) == ("es", "banco")
     assert line().updates() == []
     with pytest.raises(traitlets.TraitError):
-        widget.language = "fr"
+        set_("language", "fr")(widget)
     assert widget.language == "es"
 
 
@@ -237,7 +237,7 @@ def test_words_of_ones_own():
     widget.words = ["a", "b"]
     assert (widget.words, widget.causal, widget.chosen) == (("a", "b"), True, 1)
     before = widget.state
-    widget.language = {"es": "en", "en": "es"}[widget.language]
+    set_("language", {"es": "en", "en": "es"}[widget.language])(widget)
     assert widget.state == before
 
 
