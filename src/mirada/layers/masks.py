@@ -295,3 +295,4 @@ pytree.register_pytree_node(
         _flatten(mask)[1],
     ),
 )
+torch.serialization.add_safe_globals([Mask, Part])  # and be saved with it
