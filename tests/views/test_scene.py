@@ -88,3 +88,9 @@ def test_torch_is_not_loaded_before_weights_are_asked_for():
         "assert s.weights().tolist() == [[1.0]]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_takes_the_lowest_temperature_that_its_schema_allows():
+    assert small(temperature=1e-60).temperature == 1e-60
+    with pytest.raises(ValueError, match="temperature"):
+        small(temperature=9.9e-61)

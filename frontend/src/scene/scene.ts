@@ -40,6 +40,7 @@ export interface Look {
 }
 
 const LIMIT = 1e60; // four factors of this size still multiply to a finite number
+const LEAST = 1e-60; // written out, since 1 / 1e60 rounds to a little more
 const MASKS: Record<string, string[]> = {
   causal: [], window: ["size"], padding: ["length", "side"], blocked: ["table"], bias: ["table"],
 };
@@ -76,7 +77,7 @@ const number = (x: unknown, where: string): number => {
 
 const positive = (x: unknown, where: string): number => {
   const y = number(x, where);
-  return y >= 1 / LIMIT ? y : stop("scene.range", { where, got: y, want: "> 0" });
+  return y >= LEAST ? y : stop("scene.range", { where, got: y, want: "> 0" });
 };
 
 const whole = (x: unknown, where: string, low: number, high: number): number => {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 LIMIT = 1e60  # four factors of this size still multiply to a finite number
+LEAST = 1e-60  # and may be divided by this one; written out, since 1 / 1e60 rounds to a little more
 
 T = TypeVar("T")
 Table = tuple[tuple[T, ...], ...]
@@ -230,7 +231,7 @@ def _number(x: Any, where: str) -> float:
 
 def _positive(x: Any, where: str) -> float:
     number = _number(x, where)
-    return number if number >= 1 / LIMIT else _refuse(where, x, f"a number above 0 (at least {1 / LIMIT:g})")
+    return number if number >= LEAST else _refuse(where, x, f"a number above 0 (at least {LEAST:g})")
 
 
 def _whole(x: Any, where: str, low: int, high: float) -> int:
