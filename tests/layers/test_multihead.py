@@ -73,6 +73,17 @@ def test_fused_path_and_table_path_agree_with_their_gradients(name, kind):
         torch.testing.assert_close(one, other, **EXACT)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_without_gradients_are_the_same(kind):
+    layer, x, _ = layer_of("self, grouped")
+    mask, _ = mask_and_bias(kind, LENGTH, LENGTH)
+    expected = layer.weights(x, mask=mask)
+    with torch.no_grad():  # then the table is written over the scores, but not under torch.func
+        torch.testing.assert_close(layer.weights(x, mask=mask), expected, rtol=0, atol=0)
+        each = torch.func.vmap(lambda sample: layer.weights(sample[None])[0])(x)
+    torch.testing.assert_close(each, layer.weights(x), **EXACT)
+
+
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "bias"])
 @pytest.mark.parametrize("name", ["self, grouped", "cross, same width", "cross, own width"])
 def test_gradcheck(name, kind):

@@ -44,11 +44,11 @@ def attention_weights(
             query.size(-3) // key.size(-3), dim=-3
         )  # the heads of a group share a key
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision is too coarse for scores
-    scores = query.to(wide) @ key.to(wide).transpose(-2, -1) * scale
+    scores = (query.to(wide) * scale) @ key.to(wide).transpose(-2, -1)
     if mask is None or shape[-1] == 0:
-        return scores.softmax(-1).to(query.dtype)
+        return softmax(scores).to(query.dtype)
     table, nobody = mask.piece(shape, slice(0, shape[-2]), slice(0, shape[-1]), query.device, wide)
-    return torch.where(nobody, 0, (scores + table).softmax(-1)).to(query.dtype)
+    return torch.where(nobody, 0, softmax(scores + table)).to(query.dtype)
 
 
 def attention(
@@ -91,6 +91,12 @@ def attention(
     else:
         output = by_rows(q, k, v, mask, shape, **options)
     return output[..., : value.size(-1)].reshape(*query.shape[:-1], value.size(-1)).to(query.dtype)
+
+
+def softmax(scores: Tensor) -> Tensor:
+    """Over the keys. The table is large: where no gradient needs the scores, it is written over them."""
+    needed = torch.is_grad_enabled() or torch._C._are_functorch_transforms_active()
+    return torch.softmax(scores, -1, out=None if needed else scores)
 
 
 def blank_padding(x: Tensor, mask: Mask, shape: Sequence[int]) -> Tensor:
