@@ -74,7 +74,7 @@ export const en = {
   other: "in the other sentence",
 
   formula: "All in one line",
-  "formula.text": "*Q*, *K* and *V*: the queries, keys and values, a row for each word. *d*: how many numbers a query has, here 2. Softmax: the exponential of each number, and its share of the sum of its row. The temperature *T* divides along with √*d*.",
+  "formula.text": "*Q*, *K*, *V*: queries, keys and values, a row for each word. *d*: the numbers of each query, here 2. Softmax: the exponential of each number over the sum of its row. *T* divides along with √*d*.",
   note: "These vectors were made by hand so that they can be drawn. In a real transformer they have tens or hundreds of numbers, and nobody chooses them: they come from learned matrices. Two words that look alike, as the two *the*, may have different vectors: their positions are already in them.",
 
   map: "All looks in one table",

@@ -75,7 +75,7 @@ export const es: Record<keyof typeof en, string> = {
   other: "con la otra frase",
 
   formula: "Todo en una línea",
-  "formula.text": "*Q*, *K* y *V*: las consultas, las claves y los valores, una fila por palabra. *d*: cuántos números tiene una consulta, aquí 2. Softmax: la exponencial de cada número, y su parte de la suma de su fila. La temperatura *T* divide junto con √*d*.",
+  "formula.text": "*Q*, *K*, *V*: consultas, claves y valores, una fila por palabra. *d*: los números de cada consulta, aquí 2. Softmax: la exponencial de cada número, entre la suma de su fila. *T* divide junto con √*d*.",
   note: "Estos vectores se hicieron a mano para poder dibujarlos. En un transformer de verdad tienen decenas o cientos de números y nadie los elige: salen de matrices aprendidas. Dos palabras iguales pueden tener vectores distintos: su posición ya está en ellos.",
 
   map: "Todas las miradas en una tabla",

@@ -1,4 +1,5 @@
 import { toCsv } from "../words/csv";
+import { px } from "./labels";
 import type { Model } from "./model";
 
 const save = (name: string, part: BlobPart, type: string): void => {
@@ -16,34 +17,46 @@ const escape = (text: string): string => text.replace(/[&<"]/g, (c) => `&#${c.ch
  *  the sentence under them. */
 export const drawing = (m: Model): { text: string; width: number; height: number } => {
   const root = document.getElementById(m.id)!;
+  const all = (selector: string) => [...root.querySelectorAll<HTMLElement>(selector)];
   const place = root.querySelector(".pic")!.getBoundingClientRect();
   const scale = m.box.width / place.width;
-  const colours = getComputedStyle(root);
-  const paint = (text: string) => text.replace(/var\((--[\w-]+)\)/g, (_, name) => colours.getPropertyValue(name));
-  /** Each text of the page where it stands. */
-  const texts = [...root.querySelectorAll(".pic bdi, .pic button span:not(.hatch)")].map((e) => {
-    const [box, style] = [e.getBoundingClientRect(), getComputedStyle(e)];
-    const size = parseFloat(style.fontSize);
-    const y = (box.top + box.height / 2 - place.top) * scale + size * 0.32;
-    return `<text x="${(box.left + box.width / 2 - place.left) * scale}" y="${y}" text-anchor="middle" font-family="${escape(style.fontFamily)}" `
-      + `font-size="${size}" font-weight="${style.fontWeight}" fill="${style.color}">${escape(e.textContent!)}</text>`;
-  });
-  const boxes = [...root.querySelectorAll(".pic i, .pic .on, .pic .pin")].map((e) => {
-    const box = e.getBoundingClientRect();
-    const line = e.classList.contains("on") ? ["--coral", 3] : e.classList.contains("pin") ? ["--key", 2] : ["--ink", box.height * scale];
-    const [height, name] = [line[1] as number, line[0] as string];
-    return `<rect x="${(box.left - place.left) * scale}" y="${(box.bottom - place.top) * scale - height}" width="${box.width * scale}" height="${height}" fill="${colours.getPropertyValue(name)}"/>`;
-  });
-  const arcs = root.querySelector(".arcs")!;
-  const [pad, width, height] = [24, m.box.width, place.height * scale];
-  const sentence = root.querySelector(".sum")!;
-  const style = getComputedStyle(sentence);
+  // A colour of ours stands for two, by day and by night: the page knows which.
+  const probe = root.appendChild(document.createElement("i"));
+  const colour = (name: string): string => {
+    probe.style.color = name;
+    return getComputedStyle(probe).color;
+  };
+  const boxOf = (e: Element) => {
+    const { left, top, width, height } = e.getBoundingClientRect();
+    return { x: px((left - place.left) * scale), y: px((top - place.top) * scale), w: px(width * scale), h: px(height * scale) };
+  };
+  const write = (e: Element, x: number, y: number, anchor: string, size?: number) => {
+    const style = getComputedStyle(e);
+    return `<text x="${x}" y="${y}" text-anchor="${anchor}" font-family="${escape(style.fontFamily)}" font-size="${size ?? parseFloat(style.fontSize)}" `
+      + `style="font-size-adjust:${style.fontSizeAdjust}" font-weight="${style.fontWeight}" fill="${style.color}">${escape(e.textContent!)}</text>`;
+  };
+  const fill = (x: number, y: number, w: number, h: number, name: string) => `<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${colour(name)}"/>`;
+  const [pad, width] = [24, m.box.width];
+  const height = px(place.height * scale);
+  const sum = root.querySelector(".sum")!;
+  const parts = [
+    fill(-pad, -pad, width + 2 * pad, height + 2 * pad + 34, "var(--paper)"),
+    `<g fill="none">${root.querySelector(".arcs")!.innerHTML.replace(/var\([^)]*\)/g, colour)}</g>`,
+    ...all(".pic bdi, .pic button span:not(.hatch)").map((e) => {
+      const { x, y, w, h } = boxOf(e);
+      return write(e, px(x + w / 2), px(y + h / 2 + parseFloat(getComputedStyle(e).fontSize) * 0.3), "middle");
+    }),
+    ...all(".pic i").map(boxOf).map(({ x, y, w, h }) => fill(x, y, w, h, "var(--ink)")),
+    ...all(".pic .on").map(boxOf).map(({ x, y, w, h }) => fill(x, y + h - 3, w, 3, "var(--coral)")),
+    ...all(".pic .pin").map(boxOf).map(({ x, y, w, h }) => fill(x, y + h - 2, w, 2, "var(--key)")),
+    ...all(".pic .hatch").map(boxOf).map(({ x, y, w, h }) =>
+      `<path d="M${x} ${y}h${w}v${h}h-${w}z${[0, 6, 12].map((dx) => `M${x + dx} ${y + h}l6-${h}`).join("")}" fill="none" stroke="${colour("var(--edge)")}"/>`),
+    write(sum, 0, height + 24, "start", Math.min(20, (2 * width) / sum.textContent!.length)),
+  ];
+  probe.remove();
   return {
     width: width + 2 * pad, height: height + 2 * pad + 34,
-    text: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-pad} ${-pad} ${width + 2 * pad} ${height + 2 * pad + 34}">`
-      + `<rect x="${-pad}" y="${-pad}" width="100%" height="100%" fill="${colours.getPropertyValue("--paper")}"/>`
-      + `<g fill="none">${paint(arcs.innerHTML)}</g>${boxes.join("")}${texts.join("")}`
-      + `<text y="${height + 24}" font-family="${escape(style.fontFamily)}" font-size="20" fill="${style.color}">${escape(sentence.textContent!)}</text></svg>`,
+    text: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-pad} ${-pad} ${width + 2 * pad} ${height + 2 * pad + 34}">${parts.join("")}</svg>`,
   };
 };
 

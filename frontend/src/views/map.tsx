@@ -5,18 +5,18 @@ import type { Model } from "./model";
 /** All looks as a table: each row looks, each column is looked at. */
 export const Map = ({ m }: { m: Model }) => {
   const { scene, state, say } = m;
-  const head = (i: number, scope: string, role?: string) => <th scope={scope} class={role} dir={m.live ? "auto" : undefined}>{state.words[i]}</th>;
+  const head = (i: number, role?: string) => <th class={role} dir={m.live ? "auto" : undefined}>{state.words[i]}</th>;
   return (
     <div class="map" {...(m.live ? { tabIndex: 0, role: "region" as const, "aria-label": say.plain("map") } : {})}>
       <table>
-        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j, "col"))}</tr></thead>
+        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j))}</tr></thead>
         <tbody>
           {state.words.map((_, i) => {
             const { weights, allowed } = look(scene, i);
             const parts = percents(weights, allowed);
             return (
               <tr>
-                {head(i, "row", i === m.row ? "c" : undefined)}
+                {head(i, i === m.row ? "c" : undefined)}
                 {weights.map((w, j) => (
                   <td class={allowed[j] ? [contrast(w), m.live || shade(w)].filter((c) => c && c !== true).join(" ") || undefined : "hatch"} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
                     {allowed[j] ? say.percent(parts[j]) : <span class="vh">{say.plain("map.masked")}</span>}

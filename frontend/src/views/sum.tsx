@@ -1,5 +1,6 @@
 import { bigText, numberText } from "../scene/percent";
 import { sum } from "../scene/sum";
+import { px } from "./labels";
 import type { Model } from "./model";
 import { word } from "./say";
 
@@ -14,11 +15,12 @@ export const Sum = ({ m }: { m: Model }) => {
   // A factor with a minus sign stands in brackets, as on paper.
   const factor = (x: number, role: string, first: boolean) => <span class={role}>{x < 0 && !first ? `(${say.number(x)})` : say.number(x)}</span>;
   const line = (label: preact.ComponentChildren, work: preact.ComponentChildren, result: string) =>
-    <tr><th scope="row">{label}</th><td>{work}</td><td>{result}</td></tr>;
-  let left = 0;
+    <tr><th>{label}</th><td>{work}</td><td>{result}</td></tr>;
+  // Where each share begins, in per cents of the bar.
+  const ends = [...s.shares, 0].map((_, i) => px(100 * s.shares.slice(0, i).reduce((a, w) => a + w, 0)));
   return (
     <section class="wide" id={m.live ? m.id + "sum" : undefined}>
-      <h2>{say.rich("sum", { p: { text: say.percent(m.parts[pinned]) || say.percent(0), role: "" }, word: name })}</h2>
+      <h2>{say.rich("sum", { p: say.percent(m.parts[pinned] ?? 0), word: name })}</h2>
       {s.masked ? <p class="cap">{say.rich("sum.masked", { word: name })}</p> : [
         <table class="eq">
           <tbody>
@@ -30,11 +32,8 @@ export const Sum = ({ m }: { m: Model }) => {
           </tbody>
         </table>,
         <svg class="stack" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
-          {s.shares.map((w, i) => {
-            const x = left;
-            left += 100 * w;
-            return <rect x={+x.toFixed(2)} width={+(100 * w).toFixed(2)} height="1" class={i === pinned ? "now" : undefined} />;
-          })}
+          <path class="now" d={`M${ends[pinned]} 0V1H${ends[pinned + 1]}V0z`} />
+          <path d={"M0 0V1H100V0z" + ends.map((x) => `M${x} 0V1`).join("")} />
         </svg>,
         <p class="cap">
           {say.rich(s.count > 1 ? "sum.total" : "sum.alone", { total: bigText(s.total, language), n: say.plain("counts").split(" ")[s.count - 1] })}

@@ -6,11 +6,11 @@ type Seen = Pick<Model, "scene" | "row" | "say">;
 
 const filled = ({ scene, row, say }: Seen): [string, Fillings] => {
   const { key, chosen, looked, together } = summary(scene, row);
-  const by: Fillings = { chosen: called(say, chosen, "c"), count: looked.length, together: { text: say.percent(together), role: "nb" } };
+  const by: Fillings = { chosen: called(say, chosen, "c"), count: looked.length, together: say.percent(together) };
   looked.forEach((l, i) => {
     // «a «plata»», or «a sí misma».
     by[i] = l.self ? [{ text: say.plain("itself") }] : say.pieces("at", { word: called(say, l, "k") });
-    by["p" + i] = { text: say.percent(l.percent), role: "nb" };
+    by["p" + i] = say.percent(l.percent);
   });
   return ["summary." + key, by];
 };

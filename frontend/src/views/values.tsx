@@ -23,7 +23,7 @@ const elsewhere = ({ state, say: { language } }: Model): Point | null => {
 const Axes = ({ m, frame }: { m: Model; frame: Frame }) => {
   const [x, y] = toPixel(frame, [0, 0]).map(px);
   const [left, foot] = [frame.x0 < -1 ? 0 : x, frame.y0 < -1 ? px(frame.height) : y];
-  const right = px(frame.width) - 6;
+  const right = px(frame.width) - 10;
   const name = (axis: number) => m.say.plain((m.state.sentence === "own" ? "axis.own." : "axis.value.") + axis);
   return (
     <g class="axis">
@@ -32,7 +32,7 @@ const Axes = ({ m, frame }: { m: Model; frame: Frame }) => {
         return `M${u} ${y - 4}v8M${x - 4} ${v}h8`;
       }).join("")} />
       <path d={`M${right} ${y - 5}l10 5l-10 5zM${x - 5} 8l5-10l5 10z`} class="end" />
-      <text x={right + 6} y={y + 22} class="last">{name(0)}</text>
+      <text x={right + 10} y={y + 22} class="last">{name(0)}</text>
       <text x={x + 12} y="10" class="name">{name(1)}</text>
     </g>
   );
