@@ -14,9 +14,8 @@ const save = (name: string, part: BlobPart, type: string): void => {
 const escape = (text: string): string => text.replace(/[&<"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 /** The picture as it stands on the page, in its colours, as a document of its own: arcs, words, percentages, columns and
- *  the sentence under them. */
-export const drawing = (m: Model): { text: string; width: number; height: number } => {
-  const root = document.getElementById(m.id)!;
+ *  the sentence under them. root: the page, which no id finds where it stands in a shadow. */
+export const drawing = (m: Model, root: Element): { text: string; width: number; height: number } => {
   const all = (selector: string) => [...root.querySelectorAll<HTMLElement>(selector)];
   const place = root.querySelector(".pic")!.getBoundingClientRect();
   const scale = m.box.width / place.width;
@@ -60,13 +59,13 @@ export const drawing = (m: Model): { text: string; width: number; height: number
   };
 };
 
-export const saveSvg = (m: Model): void => save("arcs.svg", drawing(m).text, "image/svg+xml");
+export const saveSvg = (m: Model, root: Element): void => save("arcs.svg", drawing(m, root).text, "image/svg+xml");
 
 export const saveCsv = (m: Model): void => save("words.csv", toCsv(m.state, m.say.language), "text/csv;charset=utf-8");
 
 /** Three times as many pixels as on the page, so that it can be printed. */
-export const savePng = async (m: Model): Promise<void> => {
-  const { text, width, height } = drawing(m);
+export const savePng = async (m: Model, root: Element): Promise<void> => {
+  const { text, width, height } = drawing(m, root);
   const image = new Image(width * 3, height * 3);
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
   await image.decode();

@@ -63,7 +63,8 @@ const Exact = ({ m, typed: { vector, numbers }, onType }: Props) => {
 export const More = (props: Props) => {
   const { m, typed: { own, ownFault, told, checked }, onType, link, token } = props;
   const { say, id, host } = m;
-  const button = (key: string, go: () => void) => <button class="btn" onClick={go}>{say.rich(key)}</button>;
+  const button = (key: string, go: (page: Element) => void) =>
+    <button class="btn" onClick={(e) => go(e.currentTarget.closest(".mirada")!)}>{say.rich(key)}</button>;
   const copy = (): void => {
     const select = () => {
       (document.getElementById(id + "link") as HTMLInputElement).select();
@@ -109,8 +110,8 @@ export const More = (props: Props) => {
       <div class="form" role="group" aria-label={say.plain("export.label")}>
         <span class="sans">{say.rich("export.label")}</span>
         <div class="line">
-          {button("export.svg", () => saveSvg(m))}
-          {button("export.png", () => savePng(m).catch(() => onType({ told: "export.failed" })))}
+          {button("export.svg", (page) => saveSvg(m, page))}
+          {button("export.png", (page) => savePng(m, page).catch(() => onType({ told: "export.failed" })))}
           {button("export.csv", () => saveCsv(m))}
           {host === "lab" && <a class="btn sans" href={"/export/words.html?lang=" + say.language} download>{say.rich("export.page")}</a>}
           {host === "lab" && button("lab.check", ask)}
