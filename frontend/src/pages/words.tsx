@@ -173,27 +173,27 @@ export class Words {
   destroy(): void {
     for (const undo of this.undo) undo();
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    this.draw = () => {}; // what was still to be drawn
     this.root.textContent = "";
   }
 
   /** What a change brings along outside of the drawing. */
   private follow(before: State): void {
-    const { words, language, memory } = this.state;
+    const { words, language, memory, theme } = this.state;
     if (words.words !== before.words.words) this.measured();
     if (words !== before.words || language !== before.language) this.options.onState?.(words, language);
-    if (words !== before.words) {
-      // A broken link stays where it is, so that whoever typed it can mend it.
-      if (this.options.host !== "widget") this.later("link", 250, () => this.state.fault || this.address());
-      this.later("speak", 700, () => this.speak(before.memory));
-    }
+    if (words !== before.words || language !== before.language) this.later("link", 250, () => this.address());
+    if (words !== before.words) this.later("speak", 700, () => this.speak(before.memory));
     if (memory !== before.memory) remember("tasks", JSON.stringify(memory));
-    if (language !== before.language) this.document();
+    if (language !== before.language || theme !== before.theme) this.document();
   }
 
-  /** The title and language of a page of our own; a notebook keeps its own. */
+  /** Title, language and scroll bars of a page of our own; a notebook keeps its own. */
   private document(): void {
     if (this.options.host === "widget") return;
-    document.documentElement.lang = this.state.language;
+    const page = document.documentElement;
+    page.lang = this.state.language;
+    page.style.colorScheme = this.state.theme ?? "";
     document.title = sayIn(this.state.language).plain("title") + " · Mirada";
   }
 
@@ -203,7 +203,8 @@ export class Words {
   };
 
   private address(): void {
-    try {
+    // A broken link stays where it is, so that whoever typed it can mend it.
+    if (this.options.host !== "widget" && !this.state.fault) try {
       history.replaceState(null, "", this.link());
     } catch {
       // A frame without an address of its own.
