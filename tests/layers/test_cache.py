@@ -112,6 +112,21 @@ def test_left_padding_equals_each_sample_alone(steps):
     torch.testing.assert_close(together[1:, 3:], alone[1], **CLOSE[torch.float64])
 
 
+def test_padding_in_a_later_step_keeps_what_it_holds_to_itself():
+    # pytorch#64525
+    layer, x, cache = build("grouped")
+    lengths = torch.tensor([5, 7])
+    with torch.no_grad():
+        full = layer(x, mask=Mask.causal() & Mask.padding(lengths))
+        layer(x[:, :3], mask=Mask.causal(), cache=cache)
+        x[0, 5:] = float("nan")
+        rest = layer(x[:, 3:], mask=Mask.causal() & Mask.padding(lengths), cache=cache)
+    assert rest.isfinite().all()
+    assert cache.value.isfinite().all()
+    torch.testing.assert_close(rest[0, :2], full[0, 3:5], **CLOSE[torch.float64])
+    torch.testing.assert_close(rest[1], full[1, 3:], **CLOSE[torch.float64])
+
+
 def test_hands_out_only_what_was_filled():
     cache = KVCache(2, 3, 7, 5)
     assert cache.key.shape == cache.value.shape == (2, 3, 0, 5)
