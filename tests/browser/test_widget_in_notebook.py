@@ -1,9 +1,10 @@
 """The widget as JupyterLab shows it: one script for each widget, a place that is not in the document yet."""
 
 import pytest
+from playwright.sync_api import Page, expect
+
 from mirada.views.page import STATIC
 from mirada.views.words import start
-from playwright.sync_api import Page, expect
 
 # anywidget loads the script once for each widget, and JupyterLab asks for the view before it shows it.
 NOTEBOOK = """async ({code, style, state, places}) => {
@@ -13,7 +14,8 @@ NOTEBOOK = """async ({code, style, state, places}) => {
         const url = URL.createObjectURL(new Blob([code], {type: "text/javascript"}));
         const {default: {render}} = await import(url);
         const traits = {state, language: "es"};
-        const model = {get: name => traits[name], set(name, value) { traits[name] = value; }, save_changes() {}, on() {}, off() {}};
+        const set = (name, value) => { traits[name] = value; };
+        const model = {get: name => traits[name], set, save_changes() {}, on() {}, off() {}};
         const el = document.createElement("section");
         cells.push({el, traits, end: render({model, el})});
     }

@@ -12,28 +12,58 @@ const theme = (): "light" | "dark" | undefined => {
   return theme === "light" || theme === "dark" ? theme : undefined;
 };
 
+/** Calls `job` as soon as the element stands in a document: JupyterLab asks for the view first and shows it afterwards. */
+const whenShown = (el: HTMLElement, job: () => void): (() => void) => {
+  if (el.isConnected) {
+    job();
+    return () => {};
+  }
+  const size = new ResizeObserver(() => {
+    if (!el.isConnected) return;
+    size.disconnect();
+    job();
+  });
+  size.observe(el);
+  return () => size.disconnect();
+};
+
 /** What anywidget calls for each view. Style and state come from Python; what is done here goes back to it. */
 const render = ({ model, el }: { model: Traits; el: HTMLElement }): (() => void) => {
   const root = document.createElement("div");
   root.dataset.host = "widget";
   el.append(root);
   const traits = () => [model.get("state") as WordsState, model.get("language") as Language] as const;
-  const [state, language] = traits();
-  const page = mount(root, {
-    host: "widget", theme: theme(), state, language,
-    onState: (...now) => {
-      if (JSON.stringify(now) === JSON.stringify(traits())) return;
-      model.set("state", now[0]);
-      model.set("language", now[1]);
-      model.save_changes();
-    },
+  let page: ReturnType<typeof mount> | undefined;
+  let night: ReturnType<typeof theme>;
+  const open = () => {
+    const [state, language] = traits();
+    night = theme();
+    page = mount(root, {
+      host: "widget", theme: night, state, language,
+      onState: (...now) => {
+        if (JSON.stringify(now) === JSON.stringify(traits())) return;
+        model.set("state", now[0]);
+        model.set("language", now[1]);
+        model.save_changes();
+      },
+    });
+  };
+  const unwait = whenShown(el, open);
+  // The notebook changes its theme while the page stands in it: the page starts anew in the other one.
+  const dress = new MutationObserver(() => {
+    if (!page || theme() === night) return;
+    page.destroy();
+    open();
   });
-  const take = () => page.set(...traits());
+  for (const part of [document.documentElement, document.body]) dress.observe(part, { attributes: true });
+  const take = () => page?.set(...traits());
   const events = ["change:state", "change:language"];
   for (const event of events) model.on(event, take);
   return () => {
     for (const event of events) model.off(event, take);
-    page.destroy();
+    unwait();
+    dress.disconnect();
+    page?.destroy();
   };
 };
 

@@ -55,13 +55,12 @@ interface State {
 
 const EASE = 180; // milliseconds, for widths and columns
 const SMOOTH: Action["type"][] = ["move", "temperature"]; // follow the hand, without easing
-let instances = 0;
 
 export class Words {
   private state: State;
   /** As it was when last drawn. */
   private before: State;
-  private id = "mirada" + ++instances;
+  private id = "mirada" + Math.random().toString(36).slice(2); // a notebook loads the script once for each widget
   private drawn: number[] = [];
   private tween: { from: number[]; since: number } | null = null;
   private ease = false;
