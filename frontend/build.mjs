@@ -81,7 +81,7 @@ const prerendered = async () => {
 };
 
 /** Our custom properties under names of one letter, in all that is built. */
-const NAMES = "paper tint rule edge ink ink2 ink3 coral coral-text key on-paper on-ink on-half serif sans shade depth size".split(" ");
+const NAMES = "paper tint rule edge ink ink2 ink3 coral coral-text key on-paper on-ink on-half serif sans shade depth size gap".split(" ");
 const brief = (text) => text.replace(/--([a-z][\w-]*)/g, (all, name) => (NAMES.includes(name) ? "--" + String.fromCharCode(65 + NAMES.indexOf(name)) : all));
 
 const files = Object.fromEntries([

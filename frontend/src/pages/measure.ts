@@ -16,14 +16,16 @@ export const measure = (root: HTMLElement): Box => {
   const down = width < 536;
   picture.classList.toggle("down", down);
   const words = [...root.querySelectorAll<HTMLElement>(".pic .w")];
-  const set = (size: number) => picture.style.setProperty("--size", size + "px");
-  set(LARGEST);
+  const set = (name: string, size: number) => picture.style.setProperty(name, size + "px");
+  set("--size", LARGEST);
   const natural = words.map((w) => (w.lastElementChild as HTMLElement).scrollWidth);
-  const needs = (size: number) =>
-    natural.reduce((sum, w) => sum + Math.max(TOUCH, (w / LARGEST) * size), 0) + GAP * size * (words.length - 1);
+  /** What is left for each gap. */
+  const gap = (size: number) =>
+    (width - natural.reduce((sum, w) => sum + Math.max(TOUCH, (w / LARGEST) * size), 0)) / (words.length - 1);
   let size = LARGEST;
-  while (!down && size > SMALLEST && needs(size) > width + 1) size--;
-  set(size);
+  while (!down && size > SMALLEST && gap(size) < GAP * size) size--;
+  set("--size", size);
+  set("--gap", Math.max(4, Math.min(gap(size), size)));
   const edge = picture.getBoundingClientRect();
   const round = (x: number) => Math.round(x * 10) / 10;
   const centres = words.map((w) => {
