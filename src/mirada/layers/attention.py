@@ -39,10 +39,8 @@ def attention_weights(
     if mask is not None:
         check_mask(mask).check(shape)
         key = blank_padding(key, mask, shape)
-    if query.dim() > 3 and query.size(-3) != key.size(-3):
-        key = key.repeat_interleave(
-            query.size(-3) // key.size(-3), dim=-3
-        )  # the heads of a group share a key
+    if query.dim() > 3 and query.size(-3) != key.size(-3):  # the heads of a group share a key
+        key = key.repeat_interleave(query.size(-3) // key.size(-3), dim=-3)
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision is too coarse for scores
     scores = (query.to(wide) * scale) @ key.to(wide).transpose(-2, -1)
     if mask is None or shape[-1] == 0:
@@ -78,9 +76,7 @@ def attention(
 
     # The fused kernel takes four dimensions and one width: zeros at the end change no product and no average.
     width = max(query.size(-1), value.size(-1))
-    q, k, v = (
-        fold(F.pad(x, (0, width - x.size(-1))) if x.size(-1) < width else x) for x in (query, key, value)
-    )
+    q, k, v = (fold(widened(x, width)) for x in (query, key, value))
     options: dict[str, Any] = {"scale": scale, "dropout_p": dropout}
     if q.size(1) != k.size(1):
         options["enable_gqa"] = True  # the heads of a group share a key
@@ -97,6 +93,10 @@ def softmax(scores: Tensor) -> Tensor:
     """Over the keys. The table is large: where no gradient needs the scores, it is written over them."""
     needed = torch.is_grad_enabled() or torch._C._are_functorch_transforms_active()
     return torch.softmax(scores, -1, out=None if needed else scores)
+
+
+def widened(x: Tensor, width: int) -> Tensor:
+    return x if x.size(-1) == width else F.pad(x, (0, width - x.size(-1)))
 
 
 def blank_padding(x: Tensor, mask: Mask, shape: Sequence[int]) -> Tensor:
