@@ -1,13 +1,12 @@
 import { placeValues } from "../scene/labels";
 import { toPixel, valueFrame, type Frame, type Point } from "../scene/plane";
-import { nameOf } from "../scene/summary";
 import { ids, type Given } from "../words/sentences";
 import { lookOf, reduce } from "../words/state";
 import { Handle } from "./handle";
 import { drawnAs, LabelText, px, sizeOf, type Label } from "./labels";
 import type { Model } from "./model";
 import { shade } from "./map";
-import { called } from "./say";
+import { word } from "./say";
 
 const SIZE = 16;
 
@@ -76,7 +75,7 @@ export const Values = ({ m, frame, both, alt }: { m: Model; frame?: Frame; both:
           {ghost && <text class={"c sans " + (aside ? "last" : "name")} x={px(ghost[0] + (aside ? -16 : 16))} y={px(ghost[1] + 5)}>{say.plain("other")}</text>}
         </svg>
       </div>
-      <p class="cap">{say.rich(both && ghost ? "values.both" : "values.text", { word: called(say, nameOf(state.words, row), "c") })}</p>
+      <p class="cap">{say.rich(both && ghost ? "values.both" : "values.text", { word: word(say, state.words, row, "c i") })}</p>
     </section>
   );
 };
