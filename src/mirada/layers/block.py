@@ -66,24 +66,17 @@ class BlockConfig:
 
 
 class MLP(nn.Module):
-    """Each word on its own: widen to d_mlp, bend, come back to d_model."""
+    """Each word on its own: (batch, length, d_model), widened to d_mlp, bent, and back to d_model."""
 
-    def __init__(
-        self,
-        d_model: int,
-        d_mlp: int,
-        config: BlockConfig = BlockConfig(),
-        *,
-        device: torch.device | str | None = None,
-        dtype: torch.dtype | None = None,
-    ):
+    def __init__(self, d_model: int, d_mlp: int, config: BlockConfig, *, device=None, dtype=None):
         super().__init__()
         self.activation = config.activation
-        self.hidden_proj = nn.Linear(d_model, d_mlp, bias=config.bias, device=device, dtype=dtype)
+        options = {"bias": config.bias, "device": device, "dtype": dtype}
+        self.hidden_proj = nn.Linear(d_model, d_mlp, **options)
         if self.activation == "swiglu":
-            self.gate_proj = nn.Linear(d_model, d_mlp, bias=config.bias, device=device, dtype=dtype)
+            self.gate_proj = nn.Linear(d_model, d_mlp, **options)
         self.dropout = nn.Dropout(config.dropout)
-        self.output_proj = nn.Linear(d_mlp, d_model, bias=config.bias, device=device, dtype=dtype)
+        self.output_proj = nn.Linear(d_mlp, d_model, **options)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.hidden_proj(x)
