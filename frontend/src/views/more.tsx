@@ -65,9 +65,9 @@ export const More = (props: Props) => {
   const { say, id, host } = m;
   const button = (key: string, go: (page: Element) => void) =>
     <button class="btn" onClick={(e) => go(e.currentTarget.closest(".mirada")!)}>{say.rich(key)}</button>;
-  const copy = (): void => {
+  const copy = (page: Element): void => {
     const select = () => {
-      (document.getElementById(id + "link") as HTMLInputElement).select();
+      page.querySelector<HTMLInputElement>("#" + id + "link")!.select();
       onType({ told: "link.select" });
     };
     // There is no clipboard on pages that came over plain http from another machine.

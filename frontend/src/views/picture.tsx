@@ -45,10 +45,10 @@ export const Picture = ({ m }: { m: Model }) => {
         {state.words.map((_, i) => (
           <button key={"n" + i} type="button" class="n" disabled={!seen[i]} aria-pressed={i === m.pinned}
             aria-label={say.plain(seen[i] ? "bar" : "masked", { p: say.percent(m.parts[i]), word: word(say, state.words, i) })}
-            onClick={() => {
+            onClick={(e) => {
               m.act({ type: "pin", column: i === state.pinned ? null : i });
               // On a phone the sum is a screen away.
-              if (box.down) document.getElementById(id + "sum")?.scrollIntoView({ block: "center" });
+              if (box.down) e.currentTarget.closest(".mirada")?.querySelector("#" + id + "sum")?.scrollIntoView({ block: "center" });
             }}>
             {seen[i] ? <span>{say.percent(m.parts[i])}</span> : <span class="hatch" />}
             {seen[i] && <i style={{ "--v": 100 * weights[i] }} />}
