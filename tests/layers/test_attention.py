@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -226,3 +227,23 @@ def test_dropout_keeps_rows_with_nobody_at_zero_and_gradients_finite(mask, dtype
     if mask is not None and len(mask.parts) == 2:
         assert (output[0] == 0).all()
     assert (attention(*leaves, mask, dropout=1.0) == 0).all()
+
+
+@pytest.mark.parametrize("mask", [Mask.causal() & Mask.padding([0, 400]), Mask.window(3)], ids=repr)
+@pytest.mark.parametrize("checkpointed", [False, True])
+def test_gradients_over_several_blocks(mask, checkpointed):
+    """The backward pass makes its pieces of the mask anew, or leaves that to who recomputes all."""
+    leaves = [torch.randn(2, 2, 521, 3, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+    if checkpointed:
+        output = torch.utils.checkpoint.checkpoint(attention, *leaves, mask, use_reentrant=False)
+    else:
+        output = attention(*leaves, mask)
+    again = attention_weights(*leaves[:2], mask) @ leaves[2]
+    upstream = torch.randn_like(output)
+    close(output, again, torch.float64)
+    for ours, theirs in zip(
+        torch.autograd.grad(output, leaves, upstream),
+        torch.autograd.grad(again, leaves, upstream),
+        strict=True,
+    ):
+        close(ours, theirs, torch.float64)

@@ -64,6 +64,9 @@ def attention(
     grows with the length, not with its square. `dropout` drops that share of the weights; pass 0 outside
     of training. Where a mask leaves nobody to look at, the output is 0.
 
+    What stands where padding hides a key, NaN included, reaches neither output nor gradient. Behind other
+    masks finite values change nothing; NaN there, or in a visible query or key, follows PyTorch's kernel.
+
     Raises what `attention_weights` raises.
     """
     shape = check_shapes(query, key, value)

@@ -10,7 +10,6 @@ from functools import partial
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from torch._C._autograd import _saved_tensors_hooks_is_enabled  # pyright: ignore[reportAttributeAccessIssue]
 
 from mirada.layers.masks import Mask
 
@@ -20,9 +19,7 @@ CELLS = 2**21  # of a piece of mask, about: 8 MB in float32
 
 def by_rows(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape: Sequence[int], **options) -> Tensor:
     """q, k, v with four dimensions and one width; `shape` of the scores before they were folded to four."""
-    if (
-        mask.has_bias
-    ):  # the kernel wants a bias in the query's dtype: in float16, -1e8 would be -inf and block
+    if mask.has_bias:  # the kernel wants it in the query's dtype: in float16, -1e8 would be -inf and block
         q, k, v = (x.to(torch.promote_types(x.dtype, torch.float32)) for x in (q, k, v))
     outputs = [one_block(q, k, v, mask, shape, rows, options) for rows in blocks(mask, shape, q.device)]
     return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
@@ -60,10 +57,12 @@ def rebuilt_for_backward(table: Tensor, piece: Callable[[], tuple[Tensor, Tensor
 
     All the pieces of a long sequence together would be the table that nobody wants.
     """
+    hooks = torch._C._autograd  # pyright: ignore[reportAttributeAccessIssue]
     if (
-        torch.compiler.is_compiling()  # plans its own memory
-        or not _saved_tensors_hooks_is_enabled()  # torch.func has none
-        or not torch.is_grad_enabled()
+        not torch.is_grad_enabled()
+        or torch.compiler.is_compiling()  # plans its own memory
+        or not hooks._saved_tensors_hooks_is_enabled()  # torch.func has none
+        or hooks._top_saved_tensors_default_hooks(False)  # checkpointing, which keeps less than we would
         or table.requires_grad
         or type(table) is not Tensor  # a fake one has no place in memory
     ):
