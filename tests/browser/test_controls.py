@@ -75,6 +75,17 @@ class TestCausalMask:
             "e => getComputedStyle(e).backgroundImage"
         )
 
+    def test_in_the_table_too_hatching_tells_masked_from_nothing(self, open_words):
+        sight = open_words(state="l=es&c=1")
+        sight.page.get_by_text(sight.said("map")).click()
+        cells = sight.page.get_by_role("region", name=sight.said("map")).get_by_role("cell")
+        expect(cells).to_have_count(49)
+        expect(cells.nth(1)).to_have_text(sight.said("map.masked"))  # for the ear
+        hatched = cells.evaluate_all(
+            "all => all.map(e => getComputedStyle(e).backgroundImage.startsWith('repeating-linear-gradient'))"
+        )
+        assert hatched == [column > row for row in range(7) for column in range(7)]
+
     def test_ana_may_only_look_at_herself(self, open_words):
         sight = open_words(state="l=es&w=0&c=1")
         sight.expect_shares([100, None, None, None, None, None, None])

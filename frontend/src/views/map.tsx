@@ -9,7 +9,7 @@ export const Map = ({ m }: { m: Model }) => {
   return (
     <div class="map" {...(m.live ? { tabIndex: 0, role: "region" as const, "aria-label": say.plain("map") } : {})}>
       <table>
-        <thead><tr><td class="none"><small>{say.rich("map.corner")}</small></td>{state.words.map((_, j) => head(j))}</tr></thead>
+        <thead><tr><th class="none"><small>{say.rich("map.corner")}</small></th>{state.words.map((_, j) => head(j))}</tr></thead>
         <tbody>
           {state.words.map((_, i) => {
             const { weights, allowed } = look(scene, i);
