@@ -107,3 +107,13 @@ def test_arcs_thicken_on_their_way_unless_motion_is_unwanted(open_words, motion,
         assert last + 1 < sight.arcs()[6] < first - 1
         clock.run_for(200)
     assert sight.arcs()[6] == pytest.approx(last, abs=0.01)
+
+
+def test_a_percentage_of_the_word_under_the_mouse_opens_the_sum_of_that_look(open_words):
+    sight = open_words()
+    sight.text("el").hover()
+    bar = sight.bars.nth(6)
+    expect(bar).to_contain_text("52")
+    bar.dispatch_event("click")  # the mouse still rests on the word
+    expect(sight.word("el")).to_be_checked()
+    expect(sight.page.get_by_role("heading", name="De dónde sale el 52")).to_be_visible()

@@ -46,7 +46,9 @@ export const Picture = ({ m }: { m: Model }) => {
           <button key={"n" + i} type="button" class="n" disabled={!seen[i]} aria-pressed={i === m.pinned}
             aria-label={say.plain(seen[i] ? "bar" : "masked", { p: say.percent(m.parts[i]), word: word(say, state.words, i) })}
             onClick={(e) => {
-              m.act({ type: "pin", column: i === state.pinned ? null : i });
+              // The percentage may be that of a word under the mouse: its sum is meant then.
+              if (m.row !== state.chosen) m.act({ type: "choose", row: m.row });
+              m.act({ type: "pin", column: m.row === state.chosen && i === state.pinned ? null : i });
               // On a phone the sum is a screen away.
               if (box.down) e.currentTarget.closest(".mirada")?.querySelector("#" + id + "sum")?.scrollIntoView({ block: "center" });
             }}>
