@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from sight import Sight
 
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+expect.set_options(timeout=15_000)
 MIRADA = [sys.executable, "-m", "mirada.cli"]
 LOCALES = {"es": "es-ES", "en": "en-US"}
 
@@ -120,7 +121,7 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
         context = chromium.new_context(**{**usual, **options})
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)  # a bound for a slow machine, not a wait
         watch(page, address, forgive)
         page.goto(address)
         return page
