@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import reference
 from mirada import Mask, attention, attention_weights
@@ -261,3 +262,31 @@ def test_under_autocast():
     with torch.autocast("cpu", torch.bfloat16):
         for mask in ALL_MASKS:
             close(attention(q, k, v, mask), attention_weights(q, k, mask) @ v, torch.bfloat16)
+
+
+class Kernels(TorchDispatchMode):
+    """Notes the names of all that torch runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.names.append(func._schema.name)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("mask", ALL_MASKS, ids=repr)
+@pytest.mark.parametrize("lead", [(2,), (2, 3), (2, 1, 3), (2, 3, 1, 1)])
+@pytest.mark.parametrize("strided", [False, True])
+@pytest.mark.parametrize("dv", [3, 7, 11])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_the_fused_kernel_is_the_one_that_runs(mask, lead, strided, dv, dtype):
+    """PyTorch leaves it, in silence, for three dimensions, two widths, or rows that are not in one piece."""
+    q, k, v = tensors(*lead, 5, 5, 7, dv, dtype=dtype)
+    if strided:
+        q, k, v = (x.detach().mT.contiguous().mT.requires_grad_() for x in (q, k, v))
+    with Kernels() as kernels:
+        attention(q, k, v, mask)
+    assert "aten::_scaled_dot_product_flash_attention_for_cpu" in kernels.names
+    assert not [name for name in kernels.names if "softmax" in name or "mm" in name]

@@ -101,7 +101,45 @@ def test_columns_are_no_more_than_a_row_of_the_block_can_see():
     assert Mask.window(3).columns(scores, slice(10, 20)) == slice(8, 22)
     assert (Mask.causal() & Mask.window(3)).columns(scores, slice(10, 20)) == slice(8, 20)
     assert Mask.causal().columns((10, 100), slice(0, 5)) == slice(0, 95)
-    assert Mask.padding([3]).columns((1, 100, 100), slice(10, 20)) == slice(0, 100)
+    assert Mask.padding([3, 40]).columns((2, 100, 100), slice(10, 20)) == slice(0, 40)
+    assert Mask.padding([3, 40], side="left").columns((2, 100, 100), slice(10, 20)) == slice(60, 100)
+    assert (Mask.causal() & Mask.padding([40])).columns((1, 100, 100), slice(10, 20)) == slice(0, 20)
+    blocked = Mask.blocked(torch.ones(100, 100, dtype=torch.bool))
+    assert blocked.columns((100, 100), slice(10, 20)) == slice(0, 100)
+
+
+@given(SHAPES.flatmap(lambda shape: st.tuples(st.just(shape), masks(shape))))
+def test_where_nobody_is_alone_every_row_has_somebody(drawn):
+    shape, (mask, _) = drawn
+    mask = Mask() if mask is None else mask
+    table = mask.to_tensor(*shape)
+    somebody = (table if table.dtype == torch.bool else table > -math.inf).any(-1)
+    assert somebody.all() or not mask.nobody_is_alone(shape)
+
+
+@pytest.mark.parametrize(
+    ("mask", "shape", "known"),
+    [
+        (Mask.causal(), (5, 7), True),
+        (Mask.causal(), (7, 5), False),
+        (Mask.causal() & Mask.window(1), (5, 7), True),
+        (Mask.causal() & Mask.padding([1, 5]), (2, 5, 5), True),
+        (Mask.causal() & Mask.padding([0, 5]), (2, 5, 5), False),
+        (Mask.causal() & Mask.padding([1, 5], side="left"), (2, 5, 5), False),
+        (Mask.window(2) & Mask.padding([1, 5]), (2, 5, 5), False),
+        (Mask.bias(torch.zeros(5)), (5, 5), False),
+    ],
+    ids=repr,
+)
+def test_what_is_known_without_reading_a_tensor(mask, shape, known):
+    assert mask.nobody_is_alone(shape) is known
+
+
+def test_lengths_changed_after_a_mask_was_made_of_them_do_not_change_it():
+    lengths = torch.tensor([2, 3])
+    mask = Mask.padding(lengths)
+    lengths += 2
+    assert mask.to_tensor(2, 1, 1, 5).sum(-1).flatten().tolist() == [2, 3]
 
 
 def test_repr_reads_like_the_code_that_made_it():

@@ -46,7 +46,8 @@ def attention_weights(
     if mask is None or shape[-1] == 0:
         return softmax(scores).to(query.dtype)
     table, nobody = mask.piece(shape, slice(0, shape[-2]), slice(0, shape[-1]), query.device, wide)
-    return torch.where(nobody, 0, softmax(scores + table)).to(query.dtype)
+    weights = softmax(scores + table).to(query.dtype)
+    return weights if nobody is None else torch.where(nobody, 0, weights)
 
 
 def attention(
@@ -75,6 +76,9 @@ def attention(
         raise ValueError(f"dropout is {dropout}; expected a share of the weights, from 0 to 1")
     if mask is not None:
         check_mask(mask).check(shape)
+        kept, mask = mask.trim(shape[-1])
+        key, value, shape = key[..., kept, :], value[..., kept, :], (*shape[:-1], kept.stop - kept.start)
+    if mask is not None:
         key, value = blank_padding(key, mask, shape), blank_padding(value, mask, shape)
 
     # The fused kernel takes four dimensions and one width: zeros at the end change no product and no average.

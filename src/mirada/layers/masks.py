@@ -24,7 +24,7 @@ class Part:
     tensor: Tensor | None = None  # the lengths of a padding; the table of allowed, blocked and bias
     size: int = 0  # of a window
     side: Side = "right"  # of a padding
-    longest: int = 0  # of a padding's lengths, as far as they could be read
+    extent: tuple[int, int] | None = None  # a padding's shortest and longest, where they can be read
 
     def table(self, shape: Sequence[int], rows: slice, columns: slice, device: torch.device) -> Tensor:
         """Rows and columns of the table, broadcastable to `shape`. Boolean, True: may look. A bias: float."""
@@ -68,8 +68,8 @@ class Part:
         elif len(shape) < 3 or sizes[0] != shape[0]:
             raise ValueError(f"Mask.padding has {sizes[0]} lengths; expected one a sample, for {scores}")
         # Inside a compiled graph values are not known, and reading one would break the graph.
-        elif not torch.compiler.is_compiling() and self.longest > shape[-1]:
-            raise ValueError(f"Mask.padding has a length of {self.longest}, more keys than in {scores}")
+        elif not torch.compiler.is_compiling() and self.extent and self.extent[1] > shape[-1]:
+            raise ValueError(f"Mask.padding has a length of {self.extent[1]}, more keys than in {scores}")
 
     def __repr__(self) -> str:
         if self.tensor is None:
@@ -119,12 +119,13 @@ class Mask:
             raise ValueError(f"lengths has shape {tuple(lengths.shape)}; expected (batch,)")
         if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
             raise TypeError(f"lengths has dtype {lengths.dtype}; expected integers, the number of real keys")
-        longest = 0
+        extent = None
         if lengths.numel() and _is_readable(lengths):
-            shortest, longest = int(lengths.min()), int(lengths.max())
-            if shortest < 0:
-                raise ValueError(f"lengths holds {shortest}; expected 0 or more")
-        return Mask((Part("padding", lengths, side=side, longest=longest),))
+            lengths = lengths.clone()  # or a change made later to the caller's would leave the extent behind
+            extent = int(lengths.min()), int(lengths.max())
+            if extent[0] < 0:
+                raise ValueError(f"lengths holds {extent[0]}; expected 0 or more")
+        return Mask((Part("padding", lengths, side=side, extent=extent),))
 
     @staticmethod
     def allowed(table: Tensor) -> "Mask":
@@ -191,6 +192,14 @@ class Mask:
         for part in self.parts:
             part.check(shape)
 
+    def trim(self, keys: int) -> tuple[slice, "Mask | None"]:
+        """Of padding alone: the keys that the longest sample has, and what is left to hide among those."""
+        if torch.compiler.is_compiling() or len(self.parts) != 1 or self.parts[0].extent is None:
+            return slice(0, keys), self
+        shortest, longest = self.parts[0].extent
+        kept = slice(0, longest) if self.parts[0].side == "right" else slice(keys - longest, keys)
+        return kept, None if shortest == longest else self
+
     def columns(self, shape: Sequence[int], rows: slice) -> slice:
         """The keys outside of which none of these rows may look; never none, if there are any."""
         queries, keys = shape[-2:]
@@ -202,6 +211,10 @@ class Mask:
                 last = min(last, max(rows.stop + (keys - queries) + max(part.size - 1, 0), 0))
             if part.kind == "window":
                 first = max(first, rows.start + (keys - queries) - part.size + 1)
+            if part.kind == "padding" and part.extent and part.side == "right":
+                last = min(last, part.extent[1])
+            if part.kind == "padding" and part.extent and part.side == "left":
+                first = max(first, keys - part.extent[1])
         last = max(last, 1)
         return slice(min(first, last - 1), last)
 
@@ -218,16 +231,29 @@ class Mask:
             return torch.ones(1, 1, dtype=torch.bool, device=device) if bias is None else bias
         return allowed if bias is None else torch.where(allowed, bias, -math.inf)
 
-    def piece(self, shape, rows: slice, columns: slice, device, dtype) -> tuple[Tensor, Tensor]:
+    def nobody_is_alone(self, shape: Sequence[int]) -> bool:
+        """True if every query has somebody to look at, as far as is known without reading a tensor."""
+        if torch.compiler.is_compiling() or shape[-2] > shape[-1]:
+            return False
+        itself = all(part.kind in ("causal", "window") for part in self.parts)
+        the_first_key = all(
+            part.kind == "causal" or (part.extent and part.extent[0] > 0 and part.side == "right")
+            for part in self.parts
+        )
+        return itself or the_first_key
+
+    def piece(self, shape, rows: slice, columns: slice, device, dtype) -> tuple[Tensor, Tensor | None]:
         """A piece of the table as numbers to add to the scores; and which rows look at nobody, (…, rows, 1).
 
         A softmax over nothing is NaN, and so is its gradient: here those rows look at everybody, so what
-        comes of them has to be set to 0. There must be keys.
+        comes of them has to be set to 0. None if there are none. There must be keys.
         """
         table = self.table(shape, rows, columns, device)
         if table.dtype == torch.bool:
             table = torch.where(table, 0.0, -math.inf)
         table = table.to(dtype)
+        if self.nobody_is_alone(shape):
+            return table, None
         nobody = table.detach().amax(-1, keepdim=True) == -math.inf
         return torch.maximum(table, torch.where(nobody, 0.0, -math.inf).to(dtype)), nobody
 

@@ -6,6 +6,7 @@ Each block of rows sees only the keys that one of its rows may look at, and has 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -33,7 +34,7 @@ def one_block(q: Tensor, k: Tensor, v: Tensor, mask: Mask, shape, rows: slice, o
         output = F.scaled_dot_product_attention(
             q[:, :, rows], k[:, :, columns], v[:, :, columns], table, **options
         )
-    return torch.where(nobody, 0, output)
+    return output if nobody is None else torch.where(nobody, 0, output)
 
 
 def blocks(mask: Mask, shape: Sequence[int], device: torch.device) -> list[slice]:
@@ -47,12 +48,12 @@ def blocks(mask: Mask, shape: Sequence[int], device: torch.device) -> list[slice
     return [slice(start, min(start + step, queries)) for start in range(0, queries, step)]
 
 
-def folded_piece(mask: Mask, shape: Sequence[int], *place) -> tuple[Tensor, Tensor]:
+def folded_piece(mask: Mask, shape: Sequence[int], *place) -> tuple[Tensor, Tensor | None]:
     table, nobody = mask.piece(shape, *place)
-    return fold_table(table, shape), fold_table(nobody, shape)
+    return fold_table(table, shape), None if nobody is None else fold_table(nobody, shape)
 
 
-def rebuilt_for_backward(table: Tensor, piece: Callable[[], tuple[Tensor, Tensor]]) -> AbstractContextManager:
+def rebuilt_for_backward(table: Tensor, piece: Callable[[], tuple[Tensor, Any]]) -> AbstractContextManager:
     """While active, autograd keeps the recipe of a piece of mask in place of the piece.
 
     All the pieces of a long sequence together would be the table that nobody wants.
