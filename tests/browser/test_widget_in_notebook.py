@@ -21,6 +21,12 @@ NOTEBOOK = """async ({code, style, state, places}) => {
     }
 }"""
 
+# What JupyterLab 4 does with each key that is pressed in a cell.
+JUPYTERLAB = """document.addEventListener("keydown", ({target}) => {
+    const forbid = e => e.inputType === "insertLineBreak" && target.closest(".jp-Cell") && e.preventDefault();
+    target.addEventListener("beforeinput", forbid, {once: true});
+}, true)"""
+
 
 @pytest.fixture
 def notebook(open_page):
@@ -73,3 +79,17 @@ def test_it_follows_the_notebook_into_the_night(notebook):
     page.evaluate("document.body.dataset.jpThemeLight = 'false'")
     expect(picture).to_have_css("background-color", "rgb(23, 20, 17)")
     expect(picture).to_have_count(1)
+
+
+def test_the_enter_key_sends_ones_own_sentence(notebook):
+    # Met in public: https://github.com/jupyter-widgets/ipywidgets/issues/3950
+    page = notebook(1)
+    page.evaluate(JUPYTERLAB)
+    page.evaluate("cells[0].el.className = 'jp-Cell'")
+    show(page)
+    page.get_by_text("Más: tu propia frase").click()
+    field = page.get_by_label("Tu propia frase")
+    field.press_sequentially("el que calla otorga")
+    field.press("Enter")
+    expect(page.get_by_role("radio", name="otorga", exact=True)).to_have_count(1)
+    assert page.evaluate("cells[0].traits.state.words") == ["el", "que", "calla", "otorga"]

@@ -32,6 +32,9 @@ const render = ({ model, el }: { model: Traits; el: HTMLElement }): (() => void)
   const root = document.createElement("div");
   root.dataset.host = "widget";
   el.append(root);
+  // JupyterLab forbids line breaks in all that stands in a cell, and with them the Enter key that sends a form: it listens
+  // at the field itself, which is why the field is not told.
+  root.addEventListener("beforeinput", (e) => e.inputType === "insertLineBreak" && e.stopPropagation(), true);
   const traits = () => [model.get("state") as WordsState, model.get("language") as Language] as const;
   let page: ReturnType<typeof mount> | undefined;
   let night: ReturnType<typeof theme>;
