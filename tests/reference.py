@@ -22,8 +22,8 @@ def only_if(allowed: Callable[[tuple[int, ...], tuple[int, ...]], bool]) -> Rule
     return lambda at, shape: 0.0 if allowed(at, shape) else -math.inf
 
 
-def causal() -> Rule:
-    return only_if(lambda at, shape: at[-1] <= at[-2] + shape[-1] - shape[-2])
+def causal(first: int | None = None) -> Rule:
+    return only_if(lambda at, shape: at[-1] <= at[-2] + (shape[-1] - shape[-2] if first is None else first))
 
 
 def window(size: int) -> Rule:

@@ -109,7 +109,8 @@ def masks(draw, shape: tuple[int, ...]) -> tuple[Mask | None, reference.Rule]:
 @st.composite
 def parts(draw, kind: str, shape: tuple[int, ...]) -> tuple[Mask, reference.Rule]:
     if kind == "causal":
-        return Mask.causal(), reference.causal()
+        first = draw(st.sampled_from([None, 0, 2]))
+        return Mask.causal(first=first), reference.causal(first)
     if kind == "window":
         size = draw(st.integers(1, 4))
         return Mask.window(size), reference.window(size)

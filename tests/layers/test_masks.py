@@ -122,6 +122,8 @@ def test_where_nobody_is_alone_every_row_has_somebody(drawn):
     [
         (Mask.causal(), (5, 7), True),
         (Mask.causal(), (7, 5), False),
+        (Mask.causal(first=0), (7, 5), True),
+        (Mask.causal(first=0) & Mask.window(1), (5, 7), False),
         (Mask.causal() & Mask.window(1), (5, 7), True),
         (Mask.causal() & Mask.padding([1, 5]), (2, 5, 5), True),
         (Mask.causal() & Mask.padding([0, 5]), (2, 5, 5), False),
@@ -140,6 +142,21 @@ def test_lengths_changed_after_a_mask_was_made_of_them_do_not_change_it():
     mask = Mask.padding(lengths)
     lengths += 2
     assert mask.to_tensor(2, 1, 1, 5).sum(-1).flatten().tolist() == [2, 3]
+
+
+def test_a_first_query_that_stands_elsewhere():
+    assert Mask.causal(first=1).to_tensor(2, 4).tolist() == [
+        [True, True, False, False],
+        [True, True, True, False],
+    ]
+    assert Mask.causal(first=1).columns((2, 9), slice(0, 2)) == slice(0, 3)
+    assert not Mask.causal(
+        first=0
+    ).is_causal  # it is, where lengths are equal: that is not the mask's to know
+    assert repr(Mask.causal(first=1)) == "Mask.causal(first=1)"
+    for bad in (-1, 1.5, True):
+        with pytest.raises(ValueError, match="place of the first query"):
+            Mask.causal(first=bad)
 
 
 def test_repr_reads_like_the_code_that_made_it():

@@ -23,14 +23,16 @@ class Part:
     kind: Literal["causal", "window", "padding", "allowed", "blocked", "bias"]
     tensor: Tensor | None = None  # the lengths of a padding; the table of allowed, blocked and bias
     size: int = 0  # of a window
+    first: int | None = None  # of a causal mask: where the first query stands among the keys
     side: Side = "right"  # of a padding
     extent: tuple[int, int] | None = None  # a padding's shortest and longest, where they can be read
 
     def table(self, shape: Sequence[int], rows: slice, columns: slice, device: torch.device) -> Tensor:
         """Rows and columns of the table, broadcastable to `shape`. Boolean, True: may look. A bias: float."""
         queries, keys = shape[-2:]
-        # The queries are the last of the keys: row i stands at place i + (keys - queries).
-        looking = torch.arange(rows.start, rows.stop, device=device)[:, None] + (keys - queries)
+        # Row i stands at place i + first; unless it is said, the queries are the last of the keys.
+        first = keys - queries if self.first is None else self.first
+        looking = torch.arange(rows.start, rows.stop, device=device)[:, None] + first
         looked_at = torch.arange(columns.start, columns.stop, device=device)
         if self.tensor is None:
             if self.kind == "causal":
@@ -72,6 +74,8 @@ class Part:
             raise ValueError(f"Mask.padding has a length of {self.extent[1]}, more keys than in {scores}")
 
     def __repr__(self) -> str:
+        if self.first is not None:
+            return f"Mask.causal(first={self.first})"
         if self.tensor is None:
             return f"Mask.{self.kind}({self.size or ''})"
         given = f"<{' × '.join(map(str, self.tensor.shape))}>"
@@ -92,12 +96,15 @@ class Mask:
     parts: tuple[Part, ...] = ()
 
     @staticmethod
-    def causal() -> "Mask":
+    def causal(*, first: int | None = None) -> "Mask":
         """Nobody looks ahead: query i sees key j if j ≤ i + (keys − queries).
 
         The queries are the last ones of the keys. With more queries than keys, the first rows look at nobody.
+        `first` says where else the first query stands: j ≤ i + first. PyTorch's own flag is `first=0`.
         """
-        return Mask((Part("causal"),))
+        if first is not None and (isinstance(first, bool) or not isinstance(first, int) or first < 0):
+            raise ValueError(f"first is {first!r}; expected the place of the first query: an integer from 0")
+        return Mask((Part("causal", first=first),))
 
     @staticmethod
     def window(size: int) -> "Mask":
@@ -177,7 +184,7 @@ class Mask:
     @property
     def is_causal(self) -> bool:
         """True if it is Mask.causal() and nothing more."""
-        return {part.kind for part in self.parts} == {"causal"}
+        return {(part.kind, part.first) for part in self.parts} == {("causal", None)}
 
     @property
     def has_bias(self) -> bool:
@@ -208,7 +215,8 @@ class Mask:
             return slice(first, last)
         for part in self.parts:
             if part.kind in ("causal", "window"):
-                last = min(last, max(rows.stop + (keys - queries) + max(part.size - 1, 0), 0))
+                place = keys - queries if part.first is None else part.first
+                last = min(last, max(rows.stop + place + max(part.size - 1, 0), 0))
             if part.kind == "window":
                 first = max(first, rows.start + (keys - queries) - part.size + 1)
             if part.kind == "padding" and part.extent and part.side == "right":
@@ -233,9 +241,10 @@ class Mask:
 
     def nobody_is_alone(self, shape: Sequence[int]) -> bool:
         """True if every query has somebody to look at, as far as is known without reading a tensor."""
-        if torch.compiler.is_compiling() or shape[-2] > shape[-1]:
+        from_start = all(part.first is not None for part in self.parts)
+        if torch.compiler.is_compiling() or shape[-1] == 0 or (shape[-2] > shape[-1] and not from_start):
             return False
-        itself = all(part.kind in ("causal", "window") for part in self.parts)
+        itself = all(part.kind in ("causal", "window") and part.first is None for part in self.parts)
         the_first_key = all(
             part.kind == "causal" or (part.extent and part.extent[0] > 0 and part.side == "right")
             for part in self.parts
@@ -299,14 +308,19 @@ def _is_readable(tensor: Tensor) -> bool:
 
 # A mask may be an input of an exported program: its tensors are leaves, the rest is structure.
 def _flatten(mask: Mask) -> tuple[list[Tensor], list[list]]:
-    structure = [[part.kind, part.size, part.side, part.tensor is not None] for part in mask.parts]
+    structure = [
+        [part.kind, part.size, part.first, part.side, part.tensor is not None] for part in mask.parts
+    ]
     return [part.tensor for part in mask.parts if part.tensor is not None], structure
 
 
 def _unflatten(tensors, structure) -> Mask:
     left = iter(tensors)
     return Mask(
-        tuple(Part(kind, next(left) if has else None, size, side) for kind, size, side, has in structure)
+        tuple(
+            Part(kind, next(left) if has else None, size, first, side)
+            for kind, size, first, side, has in structure
+        )
     )
 
 
