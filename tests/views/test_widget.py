@@ -267,18 +267,21 @@ def test_what_it_cannot_start_with_is_refused(given, said):
 
 
 def test_where_no_widget_can_run_this_moment_stands_in_a_frame_of_its_own():
-    widget = mirada.Words(words=["</iframe><b>", "'\"&amp;"])
+    widget = mirada.Words(words=["</iframe><b>", "'\"&amp;"], language="en")
     widget.query[0] = (1, 2)
     data, metadata = widget._repr_mimebundle_()
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
     assert metadata == {}
     frame = re.fullmatch(
-        r'<iframe srcdoc="([^"]*)" sandbox="([^"]*)" title="[^"]+" style="[^"]+"></iframe>', data["text/html"]
+        r'<iframe srcdoc="([^"]*)" sandbox="([^"]*)" title="[^"]+" style="[^"]+">([^<]*)</iframe>',
+        data["text/html"],
     )
     assert frame
     assert unescape(frame[1]) == words_page(widget.language, state=widget.state, host="widget")
     assert frame[2].split() == ["allow-scripts", "allow-downloads"]
     assert "</iframe>" not in frame[1]
+    # What JupyterLab and GitHub leave of a frame that they do not trust.
+    assert frame[3] == "Run this cell to see the page here."
 
 
 def test_it_can_be_kept_as_a_file(tmp_path):

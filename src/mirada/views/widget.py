@@ -107,6 +107,9 @@ class Words(anywidget.AnyWidget):
         w.query[6] = (1, 2)      # the query of the seventh word
         w.weights[6]             # how much it looks at each one
 
+    A notebook that is opened again shows the page once its cell has run; JupyterLab keeps the page with
+    Settings > Save Widget State Automatically.
+
     Args:
         sentence: "money" or "seat", the two sentences with the word banco (bank).
         language: "es" or "en"; None takes the locale's.
@@ -253,7 +256,9 @@ class Words(anywidget.AnyWidget):
         frame = (
             f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts allow-downloads"'
             f' title="{escape(say("page.title", self._language))}"'
-            ' style="width:100%;height:46rem;border:0"></iframe>'
+            ' style="width:100%;height:46rem;border:0">'
+            # What stays of a frame where a notebook of somebody else's is not trusted.
+            f"{escape(say('page.run_cell', self._language))}</iframe>"
         )
         return {**data, "text/html": frame}, metadata
 
