@@ -9,13 +9,30 @@ from torch import Tensor
 from mirada.layers.masks import Mask
 
 
+def bend(scores: Tensor, softcap: float | None) -> Tensor:
+    """softcap · tanh(score / softcap), as Gemma 2 keeps its scores small (https://arxiv.org/abs/2408.00118)."""
+    return scores if softcap is None else softcap * torch.tanh(scores / softcap)
+
+
+def log_sum_exp(scores: Tensor, sink: Tensor | None) -> Tensor:
+    """(…, rows, 1) of whole rows of scores; −inf for a row that may look at nobody and has no sink."""
+    total = torch.logsumexp(scores, -1, keepdim=True)
+    return total if sink is None else torch.logaddexp(total, sink.to(total))
+
+
+def weigh(scores: Tensor, sink: Tensor | None) -> Tensor:
+    """Softmax over the keys, float32, 0 in a row that may look at nobody.
+
+    A `sink`, broadcastable to (…, rows, 1), is the score of one more place that belongs to no key: the rows
+    then sum to less than 1 (https://arxiv.org/abs/2309.17453).
+    """
+    total = log_sum_exp(scores, sink)
+    return torch.where(total == -math.inf, 0, (scores - total).exp()).float()
+
+
 @dataclass(frozen=True)
 class Head:
-    """What is needed to compute any piece of a head's table, and nothing of what it has not.
-
-    A row's weights are softmax(scores). Where there is a `sink`, the softmax has one more place, with the
-    sink as its score, that belongs to no key: the row sums to less than 1.
-    """
+    """What is needed to compute any piece of a head's table, and nothing of what it has not."""
 
     query: Tensor  # (rows, d)
     key: Tensor  # (keys, d)
@@ -23,8 +40,8 @@ class Head:
     mask: Mask | None = None
     shape: tuple[int, int, int, int] | None = None  # (batch, heads, rows, keys) that `mask` speaks of
     place: tuple[int, int] = (0, 0)  # which sample and head of these this one is
-    softcap: float | None = None  # scores are bent to softcap · tanh(score / softcap) before the mask
-    sink: float | None = None
+    softcap: float | None = None  # the scores are bent before the mask
+    sink: float | None = None  # the score of a place that belongs to no key
 
     @property
     def rows(self) -> int:
@@ -60,23 +77,21 @@ class Head:
     def scores(self, rows: slice, columns: slice) -> Tensor:
         """(rows, columns): q·k · scale, bent, plus what the mask adds; −inf where masked."""
         scores = (self.query[rows].to(self.dtype) * self.scale) @ self.key[columns].to(self.dtype).mT
-        if self.softcap is not None:
-            scores = self.softcap * torch.tanh(scores / self.softcap)
+        scores = bend(scores, self.softcap)
         allowance = self.allowance(rows, columns)
         return scores if allowance is None else scores + allowance
 
     def weights(self, rows: slice) -> Tensor:
         """(rows, keys), float32. A row sums to 1, with a sink to less, and to 0 if it may look at nobody."""
-        scores = self.scores(rows, slice(0, self.keys))
-        total = self.log_sum_exp(scores)
-        return torch.where(total == -math.inf, 0, (scores - total).exp()).float()
+        return weigh(self.scores(rows, slice(0, self.keys)), self._sink)
 
     def log_sum_exp(self, scores: Tensor) -> Tensor:
         """(rows, 1) of whole rows of scores; −inf for a row that may look at nobody."""
-        total = torch.logsumexp(scores, -1, keepdim=True)
-        if self.sink is None:
-            return total
-        return torch.logaddexp(total, total.new_tensor(self.sink))
+        return log_sum_exp(scores, self._sink)
+
+    @property
+    def _sink(self) -> Tensor | None:
+        return None if self.sink is None else torch.tensor(self.sink, device=self.query.device)
 
     @property
     def _shape(self) -> tuple[int, int, int, int]:
