@@ -183,6 +183,7 @@ def put(part, index, value):
         (put("value", 0, 1), ValueError, "expected two numbers"),
         (put("query", 7, (1, 2)), IndexError, "no word 7 among 7 words"),
         (put("query", -8, (1, 2)), IndexError, "no word -8 among 7 words"),
+        (lambda widget: widget.value[7], IndexError, "no word 7 among 7 words"),
         (put("query", slice(0, 2), [(1, 2)] * 2), TypeError, "integer"),
         (set_("key", [(1, 2)]), ValueError, "expected 7 vectors"),
         (set_("chosen", 7), ValueError, "from 0 to 6"),

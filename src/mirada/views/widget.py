@@ -49,13 +49,15 @@ class Vectors(Sequence[Vector]):
         return iter(self._all())
 
     def __getitem__(self, index: Any) -> Any:
-        return self._all()[index]
+        try:
+            return self._all()[index]
+        except IndexError:
+            raise IndexError(f"there is no word {index} among {len(self)} words") from None
 
     def __setitem__(self, index: int, vector: Sequence[float]) -> None:
         """ValueError for anything but two numbers in the plane, IndexError for a word that is not there."""
-        vectors = list(self._all())
-        if not -len(vectors) <= operator.index(index) < len(vectors):
-            raise IndexError(f"there is no word {index} among {len(vectors)} words")
+        self[operator.index(index)]  # is there one?
+        vectors = list(self)
         vectors[index] = check_vector(f"{self._part}[{index}]", vector)
         self._widget._set(**{self._part: vectors})
 
