@@ -253,6 +253,22 @@ def test_a_finger_finds_what_it_aims_at(open_words):
     assert min(below - above for above, below in pairwise(rows)) >= 44
 
 
+@pytest.mark.parametrize("width", [360, 600, 1280])
+def test_a_short_word_is_as_wide_for_a_finger_as_a_long_one(open_words, width):
+    """24 pixels are the least that WCAG 2.2 asks for (2.5.8); "el" alone would be 21 on a phone."""
+    sight = open_words(viewport={"width": width, "height": 800}, has_touch=True)
+    expect(sight.bars).to_have_count(7)
+    sight.words.scroll_into_view_if_needed()
+    missed = sight.words.evaluate(
+        """group => [...group.querySelectorAll('label')].flatMap(label => {
+            const {left, right, top, bottom} = label.getBoundingClientRect();
+            const hit = side => document.elementFromPoint((left + right) / 2 + side * 21, (top + bottom) / 2);
+            return [-1, 0, 1].filter(side => !label.contains(hit(side))).map(() => label.textContent);
+        })"""
+    )
+    assert missed == []
+
+
 def test_paper_shows_the_picture_and_no_controls(open_words):
     sight = open_words()
     sight.page.emulate_media(media="print")
