@@ -160,6 +160,26 @@ class TestSum:
         sight.says(sight.said("compare.back"))
         expect(sight.bars.nth(3)).to_have_attribute("aria-pressed", "false")
 
+    @pytest.mark.parametrize("width", [360, 320])
+    def test_a_long_product_stays_on_its_line_or_ends_it_before_the_plus(self, open_words, width):
+        sight = open_words(state="l=es&w=0&p=0", viewport={"width": width, "height": 800})
+        expect(sight.bars).to_have_count(7)
+        lines = sight.sum.locator("td").first.evaluate(
+            """cell => {
+                const line = document.createRange(), lines = {};
+                for (const text of [...cell.childNodes].flatMap(n => n.firstChild ?? n))
+                    [...text.data].forEach((sign, i) => {
+                        line.setStart(text, i);
+                        line.setEnd(text, i + 1);
+                        const {top} = line.getBoundingClientRect();
+                        if (sign.trim()) lines[top] = (lines[top] ?? "") + sign;
+                    });
+                return Object.values(lines);
+            }"""
+        )
+        first, second = "0,8·(−2,3)", "+(−1,3)·(−0,1)"
+        assert lines == [first + second] if width == 360 else lines in ([first + second], [first, second])
+
     def test_a_second_press_goes_back_to_the_one_most_looked_at(self, open_words):
         sight = open_words()
         sight.bars.first.click()

@@ -16,6 +16,8 @@ export const Sum = ({ m }: { m: Model }) => {
   const factor = (x: number, role: string, first: boolean) => <span class={role}>{x < 0 && !first ? `(${say.number(x)})` : say.number(x)}</span>;
   const line = (label: preact.ComponentChildren, work: preact.ComponentChildren, result: string) =>
     <tr><th>{label}</th><td>{work}</td><td>{result}</td></tr>;
+  // Where there is no room for both terms, the line ends before the plus.
+  const terms = s.terms.map(({ query, key }, i) => [i > 0 && " +\u00a0", factor(query, "c", !i), "\u00a0·\u00a0", factor(key, "k", false)]);
   // Where each share begins, in per cents of the bar.
   const ends = [...s.shares, 0].map((_, i) => px(100 * s.shares.slice(0, i).reduce((a, w) => a + w, 0)));
   return (
@@ -24,8 +26,7 @@ export const Sum = ({ m }: { m: Model }) => {
       {s.masked ? <p class="cap">{say.rich("sum.masked", { word: name })}</p> : [
         <table class="eq">
           <tbody>
-            {line([say.rich("sum.product"), " ", <i class="c">q</i>, " · ", <i class="k">k</i>],
-              s.terms.map(({ query, key }, i) => [i > 0 && " + ", factor(query, "c", !i), " · ", factor(key, "k", false)]), two(s.product))}
+            {line([say.rich("sum.product"), " ", <i class="c">q</i>, " · ", <i class="k">k</i>], terms, two(s.product))}
             {line([say.rich("sum.over"), " √2 · ", <i>T</i>], `${two(s.product)} / ${two(s.divisor)}`, two(s.score))}
             {line(say.rich("sum.exponential"), [<i>e</i>, <sup>{two(s.score - s.shift)}</sup>], bigText(s.exponential, language))}
             {line(say.rich("sum.share"), `${bigText(s.exponential, language)} / ${bigText(s.total, language)}`, say.percent(m.parts[pinned]))}
