@@ -57,6 +57,16 @@ def test_the_address_can_ask_for_a_language(open_page, lab):
     expect(english.page.get_by_role("heading", level=1)).to_have_text(english.said("title"))
 
 
+@pytest.mark.parametrize(("locale", "told"), [("es-ES", 1), ("es", 1), ("es-AR", 0), ("es-419", 0)])
+def test_spain_is_told_what_plata_is(open_words, locale, told):
+    sight = open_words(locale=locale)
+    gloss = sight.main.get_by_text(sight.said("gloss"))
+    expect(sight.main.get_by_text(sight.said("hint"))).to_be_visible()
+    expect(gloss).to_have_count(told)
+    sight.take("Ana se sentó en el banco de la plaza")
+    expect(gloss).to_have_count(0)
+
+
 def test_a_switch_keeps_what_was_done(open_words):
     spanish = open_words(state="l=es&s=seat&w=2&t=2&c=1&q2=1,1")
     expect(spanish.word("sentó")).to_be_checked()
@@ -84,7 +94,7 @@ def test_numbers_are_written_as_the_language_writes_them(open_words, language):
         assert percent.fullmatch(text), text
     table = sight.sum.text_content() or ""
     assert {"es": "−2,26 / 0,71", "en": "−2.26 / 0.71"}[language] in table
-    assert {"es": "0,9 · (−2,3)", "en": "0.9 · (−2.3)"}[language] in table
+    assert {"es": "0,9\u00a0·\u00a0(−2,3)", "en": "0.9\u00a0·\u00a0(−2.3)"}[language] in table
     assert not re.search({"es": r"\d\.\d", "en": r"\d,\d"}[language], sight.page.inner_text("main"))
     assert not re.search(r"(?<![\w‑])-\d", sight.page.inner_text("main"))  # a minus sign, not a hyphen
 

@@ -54,6 +54,8 @@ interface State {
 }
 
 const EASE = 180; // milliseconds, for widths and columns
+/** Spain says dinero. A browser that names another country is not there. */
+const spain = () => !/^es-(?!ES)/.test(navigator.language);
 const SMOOTH: Action["type"][] = ["move", "temperature"]; // follow the hand, without easing
 
 export class Words {
@@ -270,7 +272,7 @@ export class Words {
               <Sentences m={m} own={own && own.words} onOwn={() => own && this.act({ type: "load", state: own })} />
               <Picture m={m} />
               <Summary m={m} />
-              <p class="hint">{say.rich("hint")} {words.sentence === "money" && say.rich("gloss")}</p>
+              <p class="hint">{say.rich("hint")} {words.sentence === "money" && spain() && say.rich("gloss")}</p>
               <Controls m={m} />
             </div>
             <div class="b">
