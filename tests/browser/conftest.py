@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -48,13 +49,13 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
-def lab() -> Iterator[str]:
-    """The address of a lab that runs in a process of its own, without a slash at its end."""
+@contextmanager
+def serve(*options: str) -> Iterator[str]:
+    """A lab with these options in a process of its own: its address, without a slash at its end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [*MIRADA, "lab", "--no-browser", "--port", str(port)]
+    command = [*MIRADA, "lab", "--no-browser", "--port", str(port), *options]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -72,6 +73,20 @@ def lab() -> Iterator[str]:
     finally:
         server.terminate()
         server.communicate(timeout=10)
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[str]:
+    """The address of a lab that was started as one starts it."""
+    with serve() as address:
+        yield address
+
+
+@pytest.fixture
+def start_lab() -> Iterator[Callable[..., str]]:
+    """Starts a lab with options of its own and says its address."""
+    with ExitStack() as started:
+        yield lambda *options: started.enter_context(serve(*options))
 
 
 @pytest.fixture(scope="session")

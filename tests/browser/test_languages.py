@@ -57,6 +57,19 @@ def test_the_address_can_ask_for_a_language(open_page, lab):
     expect(english.page.get_by_role("heading", level=1)).to_have_text(english.said("title"))
 
 
+def test_the_language_a_lab_is_started_in_wins_over_one_remembered_from_before(open_page, start_lab):
+    address = start_lab("--lang", "es")
+    # From a run before, at the same port.
+    memory = [{"name": "mirada.language", "value": "en"}, {"name": "mirada.run", "value": "en-1a2b3c4d"}]
+    before = {"cookies": [], "origins": [{"origin": address, "localStorage": memory}]}
+    spanish = Sight(open_page(address, locale="en-US", storage_state=before))
+    expect(spanish.page.get_by_role("heading", level=1)).to_have_text(spanish.said("title"))
+    english = switch(spanish)
+    for _ in range(2):
+        expect(english.page.get_by_role("heading", level=1)).to_have_text(english.said("title"))
+        english.page.goto(address)
+
+
 @pytest.mark.parametrize(("locale", "told"), [("es-ES", 1), ("es", 1), ("es-AR", 0), ("es-419", 0)])
 def test_spain_is_told_what_plata_is(open_words, locale, told):
     sight = open_words(locale=locale)

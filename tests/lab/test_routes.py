@@ -29,6 +29,17 @@ def test_header_and_document_allow_the_same(lab):
     assert answer.headers["content-security-policy"] == f"{inside[1]}; frame-ancestors 'none'"
 
 
+@pytest.mark.parametrize(("started_in", "asked"), [("es", "en"), ("en", "es"), (None, "en")])
+def test_a_lab_started_in_a_language_names_that_and_its_run_to_the_page(lab, started_in, asked):
+    def run_of(lab):
+        return re.findall(r'data-run="(\w\w)-(\w{8})"', lab.get(f"/?lang={asked}").text)
+
+    one, two = lab(started_in), lab(started_in)
+    assert [language for language, _ in run_of(one)] == ([started_in] if started_in else [])
+    assert run_of(one) == run_of(one)
+    assert (run_of(one) == run_of(two)) == (started_in is None)
+
+
 @pytest.mark.parametrize(
     ("path", "started_in", "accept", "language"),
     [

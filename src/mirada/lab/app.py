@@ -1,5 +1,6 @@
 """The lab's application: routes behind the guard, every fault a sentence."""
 
+import secrets
 from collections.abc import Collection
 
 from fastapi import FastAPI, Request
@@ -36,6 +37,7 @@ def create_app(
     )
     app.state.token = token
     app.state.language = language
+    app.state.run = language and f"{language}-{secrets.token_hex(4)}"
     app.include_router(routes.pages)
     app.include_router(routes.api)
     app.add_middleware(Guard, token=token, hosts=hosts, any_address=any_address, language=language)

@@ -36,7 +36,7 @@ def words(request: Request) -> Response:
         bundle = read_bundle(language)
     except BundleMissing as missing:
         raise Problem(500, "bundle", {"path": missing.path}) from None
-    html = assemble(bundle, language, host="lab", token=request.app.state.token)
+    html = assemble(bundle, language, host="lab", token=request.app.state.token, run=request.app.state.run)
     guarded = f"{policy(bundle, 'lab')}; frame-ancestors 'none'"
     return HTMLResponse(html, headers={"Content-Security-Policy": guarded, "Content-Language": language})
 

@@ -106,6 +106,7 @@ def assemble(
     state: Mapping[str, Any] | None = None,
     host: Host = "file",
     token: str | None = None,
+    run: str | None = None,
 ) -> str:
     """The whole document, from a bundle in the same language.
 
@@ -114,11 +115,13 @@ def assemble(
         state: a WordsState as a JSON-like mapping; None is the page's own initial state.
         host: where it will stand. Only "lab" may talk to a server, and only to its own.
         token: the lab's token, which the page sends back on each call of the API.
+        run: a name for this run of a lab that was started in a language, which comes first: "es-5f3a". That
+            language wins over one that the page remembers; one chosen in the page afterwards wins over it.
 
     Raises:
         ValueError: a state that JSON cannot hold (NaN, infinity).
     """
-    root = {"mirada": "words", "language": language, "host": host, "token": token}
+    root = {"mirada": "words", "language": language, "host": host, "token": token, "run": run}
     attributes = " ".join(f'data-{k}="{escape(v)}"' for k, v in root.items() if v is not None)
     data = (
         ""
