@@ -1,4 +1,4 @@
-import type { Fault, FaultCode, Result } from "./fault";
+import type { Fault, Result, SceneCode } from "./fault";
 
 /** Who may look at whom. Kinds add up: a cell is seen when all of them allow it; biases are summed.
  *  `causal` and `window` count from the end, as if the rows were the last of the columns. */
@@ -45,8 +45,8 @@ const MASKS: Record<string, string[]> = {
   causal: [], window: ["size"], padding: ["length", "side"], blocked: ["table"], bias: ["table"],
 };
 
-const stop = (code: FaultCode, rest: Omit<Fault, "code"> = {}): never => {
-  throw { code, ...rest } satisfies Fault;
+const stop = (code: SceneCode, rest: Omit<Fault, "code"> = {}): never => {
+  throw { code, ...rest } satisfies Fault<SceneCode>;
 };
 
 const fields = (x: unknown, where: string, must: string[], may: string[] = []): Record<string, unknown> => {
@@ -133,11 +133,11 @@ const read = (json: unknown): Scene => {
 };
 
 /** A scene from JSON (its text, or what JSON.parse made of it), with what may be left out filled in. */
-export const parseScene = (json: unknown): Result<Scene> => {
+export const parseScene = (json: unknown): Result<Scene, SceneCode> => {
   try {
     return { value: read(typeof json === "string" ? JSON.parse(json) : json) };
   } catch (fault) {
-    return { fault: fault instanceof SyntaxError ? { code: "scene.json" } : (fault as Fault) };
+    return { fault: fault instanceof SyntaxError ? { code: "scene.json" } : (fault as Fault<SceneCode>) };
   }
 };
 

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { catalogue } from "../catalogue";
+import type { en } from "../catalogue/en";
 import type { Fault } from "../scene/fault";
 import { percentText, shortText, type Language } from "../scene/percent";
 import { fill, nameOf, type Name, type Piece } from "../scene/summary";
@@ -49,4 +50,4 @@ export const called = (say: Say, name: Name, role: string): Piece[] => {
 
 /** What was wrong, in a sentence; what was typed comes back as it was. */
 export const complain = (say: Say, { code, ...rest }: Fault): ComponentChildren =>
-  say.rich("fault." + code, Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, typeof v === "string" ? { text: v, role: "" } : v])));
+  say.rich(`fault.${code}` satisfies keyof typeof en, Object.fromEntries(Object.entries(rest).map(([k, v]) => [k, typeof v === "string" ? { text: v, role: "" } : v])));
