@@ -123,6 +123,26 @@ def test_what_is_no_http_is_refused_in_words_behind_the_same_headers():
         assert lab.end(signal.SIGTERM) == (0, "", "")
 
 
+def test_a_connection_too_many_is_refused_in_words_and_the_silent_ones_end():
+    with Lab("--port", "0", prelude="import mirada.lab.server as s; s.MOST_CONNECTIONS = 3") as lab:
+        _, host, port = lab.ready()
+        # Nobody says a word on these; that they were accepted shows in the next one's answer.
+        silent = [socket.create_connection((host, port), timeout=60) for _ in range(3)]
+        with socket.create_connection((host, port), timeout=60) as one_more:
+            one_more.sendall(f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+            answer = one_more.makefile("rb").read().decode()
+        assert answer.startswith("HTTP/1.1 503 ")
+        assert "all the 3 connections" in answer
+        assert "las 3 conexiones" in answer
+        for name, value in HARDENING.items():
+            assert f"{name}: {value}".lower() in answer.lower()
+        for connection in silent:
+            assert connection.recv(1) == b""  # closed by the lab
+            connection.close()
+        assert ask(host, port)[0] == 200
+        assert lab.end(signal.SIGTERM) == (0, "", "")
+
+
 def test_nonsense_after_a_refusal_leaves_no_traceback_in_the_terminal():
     with Lab("--port", "0") as lab:
         _, host, port = lab.ready()

@@ -10,6 +10,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from http import HTTPStatus
 
 import h11
 import uvicorn
@@ -22,6 +23,8 @@ from mirada.lab.guard import HARDENING, host_headers
 from mirada.views.page import read_bundle
 
 PORTS_TRIED = 50
+# A browser keeps six for all its tabs; a process may have some hundreds of files open.
+MOST_CONNECTIONS = 100
 
 Tell = Callable[..., None]
 """Says a sentence of the catalogue to whoever started the lab: tell(key, **values)."""
@@ -102,17 +105,42 @@ class Server(uvicorn.Server):
 
 
 class Protocol(H11Protocol):
-    """Uvicorn's HTTP, except that what is no HTTP is refused with our headers, and never with a traceback."""
+    """Uvicorn's HTTP, except that what is no HTTP is refused with our headers, never with a traceback.
+
+    A connection too many is refused likewise, and one on which nothing is said is closed, as one on which
+    nothing more is said.
+    """
+
+    crowded = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().connection_made(transport)
+        self.crowded = len(self.connections) > MOST_CONNECTIONS
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def data_received(self, data: bytes) -> None:
+        if not self.crowded:
+            return super().data_received(data)
+        # Not before: what is closed with something unread is reset, and the answer with it.
+        if not self.transport.is_closing():
+            self.refuse(503, "problem.crowded", most=MOST_CONNECTIONS)
 
     def send_400_response(self, msg: str) -> None:
-        said = "\n".join(say("problem.request", language) for language in LANGUAGES).encode()
+        self.refuse(400, "problem.request")
+
+    def refuse(self, status: int, key: str, **values: object) -> None:
+        said = "\n".join(say(key, language, **values) for language in LANGUAGES).encode()
         headers = {
             **HARDENING,
             "Content-Type": "text/plain; charset=utf-8",
             "Content-Length": str(len(said)),
             "Connection": "close",
         }
-        answer = h11.Response(status_code=400, headers=list(headers.items()), reason=b"Bad Request")
+        answer = h11.Response(
+            status_code=status, headers=list(headers.items()), reason=HTTPStatus(status).phrase.encode()
+        )
         # An answer that has begun already cannot be taken back: then the connection just ends.
         with contextlib.suppress(h11.LocalProtocolError):
             for event in (answer, h11.Data(data=said), h11.EndOfMessage()):
