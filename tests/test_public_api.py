@@ -32,11 +32,26 @@ SIGNATURES = {
     "positions=None)",
     "from_torch": "(layer)",
     "to_torch": "(layer)",
-    "Mask.causal": "()",
+    "Mask.causal": "(*, first=None)",
     "Mask.padding": "(lengths, side='right')",
     "Mask.allowed": "(table)",
     "Mask.blocked": "(table)",
     "Mask.bias": "(table)",
+    "watch": "(model, modules=None, *, heads=None, edits=(), memory=8000000000)",
+    "record": "(query, key, mask=None, *, value=None, output=None, temperature=1.0, scale=None)",
+    "compare": "(model, inputs, edits)",
+    "load_gaze": "(path)",
+    "Look.weights": "(self, heads=None, rows=None)",
+    "Look.top": "(self, k=16, heads=None, rows=None)",
+    "Look.scene": "(self, head, sample=0, tokens=None, rows=None)",
+    "Gaze.rollout": "(self, rows=None, sample=0)",
+    "Gaze.save": "(self, path, dtype=torch.float32)",
+    "edits.block_look": "(query=None, key=None, *, modules=(), heads=None)",
+    "edits.ablate_head": "(*, modules=(), heads=None, mean=False)",
+    "edits.temperature": "(value, *, modules=(), heads=None)",
+    "edits.add_to_query": "(vector, query=None, *, modules=(), heads=None)",
+    "edits.add_to_key": "(vector, key=None, *, modules=(), heads=None)",
+    "edits.patch": "(gaze, *, modules=(), heads=None)",
 }
 
 
@@ -48,8 +63,13 @@ def public(path):
 
 
 def functions_of(name):
-    """The function itself, or a class's public methods that Mirada wrote: (path, function)."""
+    """(path, function): itself, a module's public ones, or a class's methods that Mirada wrote."""
     thing = public(name)
+    if isinstance(thing, types.ModuleType):
+        for function in getattr(thing, "__all__", ()):
+            if isinstance(getattr(thing, function), types.FunctionType):
+                yield f"{name}.{function}", getattr(thing, function)
+        return
     if isinstance(thing, types.FunctionType):
         yield name, thing
         return
@@ -92,6 +112,7 @@ def test_every_name_of_the_design_is_public():
         *("attention", "attention_weights", "Mask", "sinusoidal_positions", "LearnedPositions"),
         *("SinusoidalPositions", "RotaryPositions", "KVCache", "MultiHeadAttention", "TransformerBlock"),
         *("BlockConfig", "from_torch", "to_torch", "Scene", "Words"),
+        *("watch", "record", "Gaze", "Look", "NothingSeen", "load_gaze", "edits", "compare", "figures"),
     }
     assert len(mirada.__all__) == len(set(mirada.__all__))
     assert set(mirada.__all__) <= set(dir(mirada))
@@ -101,8 +122,8 @@ def test_every_name_of_the_design_is_public():
 def test_every_public_name_is_there_and_says_what_it_is(name):
     thing = public(name)
     assert thing is public(name)  # the same each time it is asked for
-    assert thing.__name__ == name
-    assert thing.__module__.startswith("mirada.")
+    assert thing.__name__.rpartition(".")[2] == name
+    assert getattr(thing, "__module__", thing.__name__).startswith("mirada.")
     first = (thing.__doc__ or "").strip().split("\n")[0]
     assert first
     assert not first.startswith(f"{name}(")  # which is what a dataclass says of itself
@@ -143,7 +164,7 @@ def test_an_unknown_name_is_an_attribute_error_that_names_it():
 def test_no_module_hides_behind_the_name_of_a_public_function():
     modules = {module.name for module in pkgutil.iter_modules(mirada.__path__)}
     assert not modules & set(mirada.__all__)
-    for name in ("layers", "pretrained", "views"):
+    for name in ("layers", "pretrained", "views", "watching"):
         assert importlib.import_module(f"mirada.{name}").__name__ == f"mirada.{name}"
 
 

@@ -21,8 +21,17 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.layers.positions import sinusoidal_positions as sinusoidal_positions
     from mirada.pretrained.torch_layers import from_torch as from_torch
     from mirada.pretrained.torch_layers import to_torch as to_torch
+    from mirada.views import figures as figures
     from mirada.views.scene import Scene as Scene
     from mirada.views.widget import Words as Words
+    from mirada.watching import edits as edits
+    from mirada.watching.comparing import compare as compare
+    from mirada.watching.files import load_gaze as load_gaze
+    from mirada.watching.gaze import Gaze as Gaze
+    from mirada.watching.look import Look as Look
+    from mirada.watching.watch import NothingSeen as NothingSeen
+    from mirada.watching.watch import record as record
+    from mirada.watching.watch import watch as watch
 
 __version__ = "0.1.0"
 
@@ -43,6 +52,15 @@ _HOMES = {
     "to_torch": "mirada.pretrained.torch_layers",
     "Scene": "mirada.views.scene",
     "Words": "mirada.views.widget",
+    "watch": "mirada.watching.watch",
+    "record": "mirada.watching.watch",
+    "NothingSeen": "mirada.watching.watch",
+    "Gaze": "mirada.watching.gaze",
+    "load_gaze": "mirada.watching.files",
+    "compare": "mirada.watching.comparing",
+    "edits": "mirada.watching",  # modules, not names in one
+    "figures": "mirada.views",
+    "Look": "mirada.watching.look",
 }
 
 __all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
@@ -51,7 +69,8 @@ __all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll
 def __getattr__(name: str):
     if name not in _HOMES:
         raise AttributeError(f"module 'mirada' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    value = getattr(home, name, None) or import_module(f"{_HOMES[name]}.{name}")
     globals()[name] = value
     return value
 

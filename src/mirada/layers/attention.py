@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function
 
 from mirada.layers.masks import Mask, check_mask
 from mirada.layers.rows import by_rows, fold
@@ -70,6 +71,8 @@ def attention(
 
     Raises what `attention_weights` raises.
     """
+    if has_torch_function(seen := (query, key, value)):  # PyTorch's protocol: a mode may want to know
+        return handle_torch_function(attention, seen, *seen, mask, temperature=temperature, dropout=dropout)
     shape = check_shapes(query, key, value)
     scale = scale_of(query, temperature)
     if not 0 <= dropout <= 1:

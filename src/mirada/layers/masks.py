@@ -179,6 +179,17 @@ class Mask:
         table = self.table(shape, slice(0, shape[-2]), slice(0, shape[-1]), torch.device(device))
         return table.expand(shape)
 
+    def of_heads(self, heads: Sequence[int]) -> "Mask":
+        """What it says of these heads alone, for scores (…, heads, queries, keys) of these heads alone."""
+
+        def chosen(part: Part) -> Part:
+            table = part.tensor
+            if table is None or part.kind == "padding" or table.dim() < 3 or table.shape[-3] == 1:
+                return part
+            return replace(part, tensor=table[..., list(heads), :, :])
+
+        return Mask(tuple(map(chosen, self.parts)))
+
     # What the layers ask. `shape` is always that of all the scores, (…, heads, queries, keys).
 
     @property

@@ -1,0 +1,169 @@
+"""One call of attention as it was seen: what it was given, in one form, and the proof that this is all."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from mirada.layers.masks import Mask
+from mirada.watching.head import Head, bend, weigh
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Queries and keys as the formula takes them, after rotary positions, and all else that makes the scores.
+
+    `shape` is that of the scores, (batch, heads, rows, keys). A dimension of `query` or `key` that only
+    repeats itself is kept once.
+    """
+
+    query: Tensor  # (batch or 1, heads or 1, rows, d)
+    key: Tensor  # (batch or 1, a divisor of heads, keys, d)
+    shape: tuple[int, int, int, int]
+    scale: float
+    mask: Mask | None = None
+    softcap: float | None = None
+    sinks: Tensor | None = None  # (heads,)
+    kernel: str = ""  # what was called
+    training: bool = False
+    heads: tuple[int, ...] = ()  # which of the layer's heads these are
+    error: float | None = None  # largest difference to the model's own output, in the rows that were compared
+    proved: bool | None = None  # None: there was nothing to compare with
+    note: str = ""
+
+    @property
+    def group(self) -> int:
+        """How many query heads share a key head."""
+        return self.shape[1] // self.key.shape[1]
+
+    def head(self, sample: int, head: int) -> Head:
+        """One head of one sample, `head` counted among those that were kept."""
+
+        def of(x: Tensor, place: int) -> Tensor:
+            x = x[min(sample, len(x) - 1)]
+            return x[min(place, len(x) - 1)]
+
+        return Head(
+            of(self.query, head),
+            of(self.key, head // self.group),
+            self.scale,
+            self.mask,
+            self.shape,
+            (sample, head),
+            self.softcap,
+            None if self.sinks is None else float(self.sinks[head]),
+        )
+
+    def scores(self, heads: Sequence[int], rows: Sequence[int]) -> Tensor:
+        """(batch, heads, rows, keys) of the chosen ones, −inf where masked; float32, or wider where Q is."""
+        batch, all_heads, _, keys = self.shape
+        wide = torch.promote_types(self.query.dtype, torch.float32)
+        query = self.query.expand(-1, all_heads, -1, -1)[:, :, as_index(rows)].to(wide) * self.scale
+        if len(heads) == all_heads:  # all of them: the heads of a group share one product
+            query = query.unflatten(1, (-1, self.group)).flatten(2, 3)
+            scores = query @ self.key.to(wide).mT
+            scores = scores.unflatten(2, (self.group, -1)).flatten(1, 2)
+        else:
+            shared = [head // self.group for head in heads]
+            scores = query[:, list(heads)] @ self.key[:, shared].to(wide).mT
+        scores = bend(scores, self.softcap).expand(batch, -1, -1, -1)
+        if self.mask is None or not len(rows):
+            return scores
+        every_key = slice(0, keys)
+        tables = []
+        for run in runs(rows):
+            table = self.mask.table(self.shape, run, every_key, scores.device)
+            tables.append(table.expand(*table.shape[:-2], run.stop - run.start, -1))
+        allowance = tables[0] if len(tables) == 1 else torch.cat(tables, dim=-2)
+        if allowance.dim() > 2 and allowance.shape[-3] > 1:
+            allowance = allowance[..., list(heads), :, :]
+        if allowance.dtype == torch.bool:
+            return scores.masked_fill(~allowance, -math.inf)
+        return scores + allowance.to(wide)
+
+    def weights(self, heads: Sequence[int], rows: Sequence[int]) -> Tensor:
+        """(batch, heads, rows, keys), float32, before dropout: exactly 0 where masked."""
+        sinks = None if self.sinks is None else self.sinks[list(heads), None, None]
+        return weigh(self.scores(heads, rows), sinks)
+
+    def proved_by(self, value: Tensor, output: Tensor, apart: float = 0.0) -> "Call":
+        """This call, with what a few of its rows give compared with what the model made of them.
+
+        `apart` is a difference that was found on the way to these.
+
+        `value` (batch, a divisor of heads, keys, dv) and `output` (batch, heads, rows, dv) are the model's.
+        """
+        _, heads, count, keys = self.shape
+        rows = sorted({0, count // 2, count - 1}) if count else []
+        if not rows or not keys or output.numel() == 0:
+            return replace(self, error=0.0, proved=True)
+        scores = self.scores(range(heads), rows)
+        sinks = None if self.sinks is None else self.sinks[:, None, None]
+        weights = weigh(scores, sinks).to(scores.dtype)
+        value = value.to(scores.dtype)
+        group = heads // value.shape[1]
+        mixed = weights.unflatten(1, (-1, group)).flatten(2, 3) @ value
+        expected = mixed.unflatten(2, (group, -1)).flatten(1, 2)
+        found = output[:, :, rows].to(scores.dtype)
+        visible = scores.masked_fill(scores == -math.inf, 0).abs().amax()
+        # A row that may look at nobody is 0 here; models make of it what they like.
+        somebody = (scores > -math.inf).any(-1, keepdim=True)
+        same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
+        error = torch.where(same, 0, (expected - found).abs()).amax()
+        return self.judged(max(float(error), apart), float(visible), float(value.abs().amax()))
+
+    def judged(self, error: float, largest_score: float, largest_value: float) -> "Call":
+        """With the difference that was found, and whether it is one that rounding explains.
+
+        Scores are rounded in proportion to their size, and a weight inherits the error of its score; a
+        weighted sum of values cannot be wrong by more than that share of the largest of them.
+        """
+        rounding = max(torch.finfo(self.query.dtype).eps, 1e-12)
+        share = rounding * (64 if rounding < 1e-4 else 6) * (1 + largest_score / 8)
+        proved = error <= share * max(largest_value, 1e-30)  # False for NaN
+        note = "" if proved else f"what these weights give differs from the model's output by {error:.2g}"
+        return replace(self, error=error, proved=proved, note=note)
+
+    def only(self, heads: Sequence[int]) -> "Call":
+        """With these heads alone, to keep less."""
+        chosen = list(heads)
+        return replace(
+            self,
+            query=self.query if self.query.shape[1] == 1 else self.query[:, chosen],
+            key=self.key[:, [head // self.group for head in chosen]],
+            shape=(self.shape[0], len(chosen), *self.shape[2:]),
+            mask=None if self.mask is None else self.mask.of_heads(chosen),
+            sinks=None if self.sinks is None else self.sinks[chosen],
+            heads=tuple(self.heads[head] for head in chosen),
+        )
+
+
+def bytes_of(calls: Iterable[Call]) -> int:
+    """What they keep; a tensor that several share is counted once."""
+    tensors: list[Tensor] = []
+    for call in calls:
+        tensors += [call.query, call.key]
+        if call.mask is not None:
+            tensors += [part.tensor for part in call.mask.parts if part.tensor is not None]
+    return sum({x.untyped_storage().data_ptr(): x.untyped_storage().nbytes() for x in tensors}.values())
+
+
+def as_index(rows: Sequence[int]) -> slice | list[int]:
+    """A slice where the rows follow one another: it copies nothing."""
+    found = runs(rows)
+    return found[0] if len(found) == 1 else list(rows)
+
+
+def runs(rows: Sequence[int]) -> list[slice]:
+    """The rows as slices of those that follow one another."""
+    found: list[slice] = []
+    if isinstance(rows, range) and rows.step == 1 and rows:
+        return [slice(rows.start, rows.stop)]
+    for row in rows:
+        if found and found[-1].stop == row:
+            found[-1] = slice(found[-1].start, row + 1)
+        else:
+            found.append(slice(row, row + 1))
+    return found
