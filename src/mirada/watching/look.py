@@ -9,6 +9,9 @@ from torch import Tensor
 
 from mirada.views.scene import Scene
 from mirada.watching.call import Call, bytes_of, runs
+from mirada.watching.head import Head
+from mirada.watching.longview import summarise
+from mirada.watching.overview import Tiles, received, regions, tiles
 from mirada.watching.prints import describe
 from mirada.watching.scenes import scene_of
 
@@ -22,11 +25,6 @@ SEEN, MASKED, ABSENT = 0, 1, 2  # see Look.states
 class Top(NamedTuple):
     keys: Tensor  # (batch, heads, rows, k) int64, −1 where a row may look at fewer than k keys
     weights: Tensor  # (batch, heads, rows, k), descending
-
-
-class Tiles(NamedTuple):
-    mean: Tensor  # (tiles of rows, tiles of keys)
-    largest: Tensor
 
 
 class Sink(NamedTuple):
@@ -214,8 +212,6 @@ class Look:
 
     def received(self, heads: Which = None) -> Tensor:
         """How much each key is looked at: the mean over the rows that may, (batch, heads, keys)."""
-        from mirada.watching.overview import received
-
         kept = self._heads(heads)
         result = torch.zeros(self.batch, len(kept), self.keys)
         rows = torch.zeros(self.batch, len(kept), self.keys)
@@ -239,19 +235,24 @@ class Look:
         sinks = [Sink(b, numbers[h], key, float(found[b, h, key])) for b, h, key in places]
         return sorted(sinks, key=lambda sink: -sink.share)
 
+    def regions(
+        self, row_edges: Sequence[int], key_edges: Sequence[int], heads: Which = None, sample: int = 0
+    ) -> Tensor:
+        """How much a row of one region looks at another: (heads, regions of rows, regions of keys), in the mean.
+
+        `row_edges` [0, 10, 40] are the regions 0 to 9 and 10 to 39. Raises ValueError for edges that do not
+        ascend, and for a look of several steps.
+        """
+        found = [regions(head, row_edges, key_edges) for head in self._whole(heads, sample)]
+        return torch.stack(found)
+
     def map(self, head: int, sample: int = 0, size: int = 512) -> Tiles:
         """The table of one head, downsampled to at most size × size tiles: the mean and the largest of each.
 
         Raises ValueError for a look of several steps, whose rows are not of one table.
         """
-        from mirada.watching.overview import tiles
-
-        if self.steps > 1:
-            raise ValueError(
-                f"{self.path} was seen in {self.steps} steps: ask for rows of .weights() instead"
-            )
-        (place,) = self._heads(head)
-        return Tiles(*tiles(self.calls[0].head(self._sample(sample), place), size))
+        (whole,) = self._whole(head, sample)
+        return tiles(whole, size)
 
     # Where the numbers come from.
 
@@ -269,6 +270,13 @@ class Look:
                 raise ValueError(f"head {head} is not there: {self.path} has heads {spans(self.heads)}")
             found.append(self.heads.index(head))
         return found
+
+    def _whole(self, heads: Which, sample: int) -> list[Head]:
+        if self.steps > 1:
+            raise ValueError(
+                f"{self.path} was seen in {self.steps} steps: ask for rows of .weights() instead"
+            )
+        return [self.calls[0].head(self._sample(sample), head) for head in self._heads(heads)]
 
     def _sample(self, sample: int) -> int:
         if not 0 <= sample < self.batch:
@@ -317,8 +325,6 @@ class Look:
         return result
 
     def _summary(self, k: int, heads: Which, rows: Which) -> Callable[[str], Tensor]:
-        from mirada.watching.longview import summarise
-
         kept, parts = self._heads(heads), self._parts(rows)
         found = []
         for sample in range(self.batch):
