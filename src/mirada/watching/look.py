@@ -238,7 +238,7 @@ class Look:
     def regions(
         self, row_edges: Sequence[int], key_edges: Sequence[int], heads: Which = None, sample: int = 0
     ) -> Tensor:
-        """How much a row of one region looks at another: (heads, regions of rows, regions of keys), in the mean.
+        """How much a row of one region looks at another, in the mean: (heads, regions, regions of keys).
 
         `row_edges` [0, 10, 40] are the regions 0 to 9 and 10 to 39. Raises ValueError for edges that do not
         ascend, and for a look of several steps.
