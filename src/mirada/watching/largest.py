@@ -38,7 +38,7 @@ class Largest:
         return self.levels[-1][piece, :rows].amax(1, keepdim=True)
 
     def find(self, pieces: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
-        """The largest scores, descending, and their columns, (rows, count) each; of equal ones the lower first.
+        """The largest scores, descending, and their columns: (rows, count) each; of equals the lower first.
 
         A column counts from the first key of the first piece. There are fewer than `count` where there are
         fewer columns; where a score is −inf, the column means nothing.
