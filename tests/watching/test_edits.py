@@ -328,18 +328,27 @@ def test_what_cannot_be_edited_is_an_error_that_says_so(model, x):
         edits.temperature(0)
 
 
-def test_attention_written_by_hand_is_out_of_reach_and_said_to_be():
+def test_attention_written_by_hand_is_out_of_reach_and_said_to_be(x):
     class ByHand(nn.Module):
+        def forward(self, x):
+            return torch.softmax(x @ x.mT, -1) @ x
+
+    with pytest.raises(ValueError, match="does not reach the model itself: its attention is written out by"):
+        edited(ByHand(), x, edits.temperature(2.0))
+
+
+def test_attention_that_could_not_be_followed_is_out_of_reach_and_said_to_be(x):
+    class Both(nn.Module):
         def __init__(self):
             super().__init__()
-            self.first, self.hand_attention = Plain(), nn.Identity()
+            self.first, self.attention = Plain(), nn.Identity()
 
         def forward(self, x):
-            y = self.first(x).transpose(1, 2).flatten(2)
-            return torch.softmax(y[:, None] @ y[:, None].mT, -1) @ y[:, None]
+            y = self.first(x)
+            return torch.softmax((y @ y.mT).tanh(), -1) @ y
 
     with pytest.raises(mirada.NothingSeen, match="written out by hand, where no edit reaches"):
-        edited(ByHand(), torch.randn(2, 7, 15), edits.temperature(2.0, modules="hand_attention"))
+        edited(Both(), x, edits.temperature(2.0, modules="attention"))
 
 
 def test_compare_gives_before_after_and_their_difference(x):

@@ -1,14 +1,29 @@
 """One call of attention as it was seen: what it was given, in one form, and the proof that this is all."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import wraps
 
 import torch
 from torch import Tensor
 
 from mirada.layers.masks import Mask
-from mirada.watching.head import Head, bend, weigh
+from mirada.watching.head import Head, bend, log_sum_exp, weigh
+
+Apart = tuple[float, float]  # a difference, and the largest of the numbers that were compared
+SAME: Apart = (0.0, 0.0)
+
+
+def exactly(method: Callable) -> Callable:
+    """A method that autocast does not reach: within it, products would be made in half precision."""
+
+    @wraps(method)
+    def wrapped(self, *args, **kwargs):
+        with torch.autocast(self.query.device.type, enabled=False):
+            return method(self, *args, **kwargs)
+
+    return wrapped
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +71,7 @@ class Call:
             None if self.sinks is None else float(self.sinks[head]),
         )
 
+    @exactly
     def scores(self, heads: Sequence[int], rows: Sequence[int]) -> Tensor:
         """(batch, heads, rows, keys) of the chosen ones, −inf where masked; float32, or wider where Q is."""
         batch, all_heads, _, keys = self.shape
@@ -81,17 +97,18 @@ class Call:
             allowance = allowance[..., list(heads), :, :]
         if allowance.dtype == torch.bool:
             return scores.masked_fill(~allowance, -math.inf)
-        return scores + allowance.to(wide)
+        return (scores + allowance.to(wide)).masked_fill(allowance == -math.inf, -math.inf)
 
     def weights(self, heads: Sequence[int], rows: Sequence[int]) -> Tensor:
         """(batch, heads, rows, keys), float32, before dropout: exactly 0 where masked."""
         sinks = None if self.sinks is None else self.sinks[list(heads), None, None]
         return weigh(self.scores(heads, rows), sinks)
 
-    def proved_by(self, value: Tensor, output: Tensor, apart: float = 0.0) -> "Call":
+    @exactly
+    def proved_by(self, value: Tensor, output: Tensor, apart: Apart = SAME) -> "Call":
         """This call, with what a few of its rows give compared with what the model made of them.
 
-        `apart` is a difference that was found on the way to these.
+        `apart` was found on the way to these: a difference, and the largest of the numbers compared there.
 
         `value` (batch, a divisor of heads, keys, dv) and `output` (batch, heads, rows, dv) are the model's.
         """
@@ -101,20 +118,41 @@ class Call:
             return replace(self, error=0.0, proved=True)
         scores = self.scores(range(heads), rows)
         sinks = None if self.sinks is None else self.sinks[:, None, None]
-        weights = weigh(scores, sinks).to(scores.dtype)
+        total = log_sum_exp(scores, sinks)
+        may = scores > -math.inf
+        # A row that may look at nobody is 0 here; models make of it what they like.
+        somebody = may.any(-1, keepdim=True)
+        weights = torch.where(may & somebody, (scores - total).exp(), 0)
         value = value.to(scores.dtype)
         group = heads // value.shape[1]
-        mixed = weights.unflatten(1, (-1, group)).flatten(2, 3) @ value
-        expected = mixed.unflatten(2, (group, -1)).flatten(1, 2)
+        # What stands where nobody may look, NaN included, some kernels leave out and some multiply by 0.
+        seen = may.any(-2).unflatten(1, (-1, group)).any(2)[..., None]
+        clean = torch.where(seen, value, 0)
         found = output[:, :, rows].to(scores.dtype)
-        visible = scores.masked_fill(scores == -math.inf, 0).abs().amax()
-        # A row that may look at nobody is 0 here; models make of it what they like.
-        somebody = (scores > -math.inf).any(-1, keepdim=True)
-        same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
-        error = torch.where(same, 0, (expected - found).abs()).amax()
-        return self.judged(max(float(error), apart), float(visible), float(value.abs().amax()))
+        differences = []
+        for taken in (clean,) if value.isfinite().all() else (clean, value):
+            mixed = weights.unflatten(1, (-1, group)).flatten(2, 3) @ taken
+            expected = mixed.unflatten(2, (group, -1)).flatten(1, 2)
+            same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
+            differences.append(torch.where(same, 0, (expected - found).abs()).nan_to_num(math.inf))
+        error = differences[0].minimum(differences[-1]).amax()
+        sizes = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
+        return self.judged(float(error), *sizes, apart)
 
-    def judged(self, error: float, largest_score: float, largest_value: float) -> "Call":
+    def proved_by_weights(self, weights: Tensor) -> "Call":
+        """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""
+        _, heads, count, keys = self.shape
+        rows = sorted({0, count // 2, count - 1}) if count else []
+        if not rows or not keys:
+            return replace(self, error=0.0, proved=True)
+        scores = self.scores(range(heads), rows)
+        somebody = (scores > -math.inf).any(-1, keepdim=True)
+        difference = (weigh(scores, None) - weights[:, :, rows]).abs()
+        same = (difference == 0) | ~somebody
+        largest = scores.masked_fill(scores == -math.inf, 0).abs().amax()
+        return self.judged(float(torch.where(same, 0, difference).amax()), float(largest), 1.0)
+
+    def judged(self, error: float, largest_score: float, largest_value: float, apart: Apart = SAME) -> "Call":
         """With the difference that was found, and whether it is one that rounding explains.
 
         Scores are rounded in proportion to their size, and a weight inherits the error of its score; a
@@ -122,7 +160,10 @@ class Call:
         """
         rounding = max(torch.finfo(self.query.dtype).eps, 1e-12)
         share = rounding * (64 if rounding < 1e-4 else 6) * (1 + largest_score / 8)
+        elsewhere, size = apart
         proved = error <= share * max(largest_value, 1e-30)  # False for NaN
+        proved = proved and elsewhere <= share * max(largest_value, size, 1e-30)
+        error = max(error, elsewhere)
         note = "" if proved else f"what these weights give differs from the model's output by {error:.2g}"
         return replace(self, error=error, proved=proved, note=note)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from mirada.layers.masks import Mask
 from mirada.watching.edits import edited
 from mirada.watching.inputs import Inputs
-from mirada.watching.watcher import aside, places, record
+from mirada.watching.watcher import aside, places, quiet, record
 
 
 def tap(
@@ -19,7 +19,7 @@ def tap(
 ):
     """The operator under `flex_attention`, seen."""
     given = (query, key, value, score_mod, block_mask, scale, *rest)
-    if not (seen_by := places()):
+    if not (seen_by := places(tensors=(query, key, value))):
         return kernel(*given, **kwargs)
 
     def inputs() -> Inputs:
@@ -31,7 +31,8 @@ def tap(
             record(seen_by, new.inputs, new.looked)
             scores = new.inputs.bare().scores(range(query.shape[1]), range(query.shape[2]))
         return new.output, torch.logsumexp(scores, -1), scores.amax(-1)
-    output = kernel(*given, **kwargs)
+    with quiet():
+        output = kernel(*given, **kwargs)
     with aside():
         record(seen_by, inputs(), output[0])
     return output

@@ -29,13 +29,13 @@ def lead_of(*tensors: Tensor) -> tuple[int, ...]:
 
 def kept(x: Tensor) -> Tensor:
     """A copy of its own: caches are overwritten by the next step. What only repeats itself, once."""
-    x = once(x.detach())
+    x = once(x.detach(), dims=2)
     return x.clone(memory_format=torch.contiguous_format)
 
 
-def once(x: Tensor) -> Tensor:
-    """Without the repetitions of an expanded dimension."""
-    for dim, (size, stride) in enumerate(zip(x.shape, x.stride(), strict=True)):
+def once(x: Tensor, dims: int | None = None) -> Tensor:
+    """Without the repetitions of an expanded dimension, of the first `dims` of them."""
+    for dim, (size, stride) in enumerate(zip(x.shape[:dims], x.stride()[:dims], strict=True)):
         if stride == 0 and size > 1:
             x = x.narrow(dim, 0, 1)
     return x

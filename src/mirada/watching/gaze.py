@@ -105,7 +105,7 @@ class Gaze:
                 + (", ".join(f"{rows} × {keys}" for rows, keys in sorted(sizes)) or "none")
             )
         ((length, _),) = sizes
-        carried = torch.eye(length)[looks[-1]._asked(rows)]
+        carried = torch.eye(length, dtype=torch.float32)[looks[-1]._asked(rows)]
         for look in reversed(looks):
             mixed = torch.zeros_like(carried)
             step = max(1, 2**24 // (length * len(look.heads)))

@@ -27,9 +27,10 @@ class Inputs:
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        batch = torch.broadcast_shapes(self.query.shape[:1], self.key.shape[:1])[0]
-        # A key head serves a group of query heads; one query head may also meet many key heads.
-        heads = max(self.query.shape[1], self.key.shape[1])
+        three = (self.query, self.key, self.value)
+        batch = torch.broadcast_shapes(*(x.shape[:1] for x in three))[0]
+        # A key head serves a group of query heads; one query head may also meet many heads of keys or values.
+        heads = max(x.shape[1] for x in three)
         return batch, heads, self.query.shape[2], self.key.shape[2]
 
     def call(self, training: bool) -> Call:

@@ -5,19 +5,39 @@ taken the other way, through the kernel, and what comes out there is compared wi
 """
 
 import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from mirada.watching import sdpa
+from mirada.watching.call import SAME, Apart
 from mirada.watching.edits import edited
 from mirada.watching.inputs import Inputs
-from mirada.watching.watcher import Place, aside, inner, masks_of, places, quiet, record
+from mirada.watching.watcher import Place, aside, inner, masks_of, places, quiet, record, thread, watching
 
 ORIGINAL = F.multi_head_attention_forward
 _ARGUMENTS = inspect.signature(ORIGINAL)
+
+
+def listened(forward: Callable) -> Callable:
+    """`F.multi_head_attention_forward`, which asks `thread.inner` where it calls the fused kernel.
+
+    It is the same code beside another name, so that nothing is changed for anybody else.
+    """
+    code = getattr(inspect.unwrap(forward), "__code__", None)
+    if code is not ORIGINAL.__code__:  # somebody's own
+        return forward
+    names = {**vars(F), "scaled_dot_product_attention": asked}
+    return FunctionType(code, names, ORIGINAL.__name__, ORIGINAL.__defaults__, ORIGINAL.__closure__)
+
+
+def asked(*args, **kwargs) -> Tensor:
+    kernel = F.scaled_dot_product_attention
+    return kernel(*args, **kwargs) if thread.inner is None else thread.inner(kernel, *args, **kwargs)
 
 
 @dataclass
@@ -44,11 +64,14 @@ class Kernel:
 
 def tap(forward, *args, **kwargs) -> tuple[Tensor, Tensor | None]:
     """`F.multi_head_attention_forward`, seen."""
-    if not (seen_by := places()):
+    if not watching.get():
         return forward(*args, **kwargs)
     bound = _ARGUMENTS.bind(*args, **kwargs)
     bound.apply_defaults()
+    if not (seen_by := places(tensors=(bound.arguments["query"], bound.arguments["key"]))):
+        return (forward if thread.inner is None else listened(forward))(*args, **kwargs)
     given = bound.arguments
+    forward = listened(forward)
     kernel = Kernel(seen_by, is_cross(given["query"], given["key"]))
     if any(watcher.edits for watcher, *_ in seen_by):
         with quiet(), inner(kernel):
@@ -65,11 +88,11 @@ def tap(forward, *args, **kwargs) -> tuple[Tensor, Tensor | None]:
             result = forward(*args, **kwargs)
         with aside(), inner(kernel):
             output, _ = forward(**other(given))
-            apart = 0.0 if dropping else distance(output, result[0])
+            apart = SAME if dropping else distance(output, result[0])
     else:
         with quiet(), inner(kernel):
             result = forward(*args, **kwargs)
-        apart = 0.0
+        apart = SAME
     with aside():
         assert kernel.inputs is not None
         record(seen_by, kernel.inputs, kernel.looked, apart=apart)
@@ -93,7 +116,7 @@ def tap_fast(native, query, key, value, embed_dim, num_heads, w, b, out_w, out_b
         need_weights,
         average_attn_weights,
     )
-    if not (seen_by := places()):
+    if not (seen_by := places(tensors=() if query.is_nested else (query,))):
         return native(*given, mask_type)
     kernel = Kernel(seen_by, cross=False)  # it is only taken for self-attention
     with quiet():
@@ -101,8 +124,8 @@ def tap_fast(native, query, key, value, embed_dim, num_heads, w, b, out_w, out_b
     with aside(), inner(kernel):
         x, lengths = padded(query)
         arguments = arguments_of(x, num_heads, w, b, out_w, out_b, mask, mask_type, lengths)
-        output = ORIGINAL(**arguments)[0].transpose(0, 1)
-        apart = 0.0 if kernel.changed else distance(output, padded(result[0])[0], lengths)
+        output = listened(ORIGINAL)(**arguments)[0].transpose(0, 1)
+        apart = SAME if kernel.changed else distance(output, padded(result[0])[0], lengths)
     with aside():
         assert kernel.inputs is not None
         record(seen_by, kernel.inputs, kernel.looked, apart=apart)
@@ -118,7 +141,7 @@ def tap_layer(native, src, embed_dim, num_heads, w, b, out_w, out_b, use_gelu, n
     """`torch._transformer_encoder_layer_fwd`, the fast path of nn.TransformerEncoderLayer, seen."""
     given = (src, embed_dim, num_heads, w, b, out_w, out_b, use_gelu, norm_first, eps, norm1_w, norm1_b,
              norm2_w, norm2_b, linear1_w, linear1_b, linear2_w, linear2_b, mask, mask_type)  # fmt: skip
-    if not (seen_by := places()):
+    if not (seen_by := places(tensors=() if src.is_nested else (src,))):
         return native(*given)
 
     def rest(x: Tensor, mixed: Tensor) -> Tensor:
@@ -137,10 +160,11 @@ def tap_layer(native, src, embed_dim, num_heads, w, b, out_w, out_b, use_gelu, n
     with aside(), inner(kernel):
         x, lengths = padded(src)
         y = F.layer_norm(x, (embed_dim,), norm1_w, norm1_b, eps) if norm_first else x
-        mixed = ORIGINAL(**arguments_of(y, num_heads, w, b, out_w, out_b, mask, mask_type, lengths))[0]
+        arguments = arguments_of(y, num_heads, w, b, out_w, out_b, mask, mask_type, lengths)
+        mixed = listened(ORIGINAL)(**arguments)[0]
         mixed = mixed.transpose(0, 1)
         if kernel.changed:
-            result, apart = like(rest(x, mixed), src, lengths), 0.0
+            result, apart = like(rest(x, mixed), src, lengths), SAME
         else:
             shortest = x.shape[1] if lengths is None else min(lengths)
             rows = sorted({0, shortest // 2, shortest - 1}) if shortest else []
@@ -200,12 +224,18 @@ def table(inputs: Inputs, given: dict, output: Tensor) -> Tensor:
     return weights if output.dim() == 3 else weights[0]
 
 
-def distance(x: Tensor, y: Tensor, lengths: list[int] | None = None) -> float:
-    """Largest difference, where both are numbers: a row that may look at nobody is what each makes of it."""
+def distance(x: Tensor, y: Tensor, lengths: list[int] | None = None) -> Apart:
+    """Largest difference, where both are numbers: a row that may look at nobody is what each makes of it.
+
+    Beside it the largest number of those compared.
+    """
     if lengths is not None:
-        return max((distance(a[:n], b[:n]) for a, b, n in zip(x, y, lengths, strict=True)), default=0.0)
-    difference = (x - y).abs()
-    return float(torch.where(difference.isfinite(), difference, 0).amax()) if difference.numel() else 0.0
+        x, y = (torch.cat([a[:n] for a, n in zip(z, lengths, strict=True)]) for z in (x, y))
+    difference, size = (x - y).abs(), y.abs()
+    if not difference.numel():
+        return SAME
+    numbers = difference.isfinite()
+    return tuple(float(torch.where(numbers, z, 0).amax()) for z in (difference, size))
 
 
 def is_cross(query: Tensor, key: Tensor) -> bool:

@@ -26,7 +26,7 @@ def tap(
 ) -> Tensor:
     """`mirada.attention`, seen."""
     given = (query, key, value, mask)
-    if not (seen_by := places()):
+    if not (seen_by := places(tensors=(query, key, value))):
         return attention(*given, temperature=temperature, dropout=dropout)
     lead = lead_of(query, key, value)
 

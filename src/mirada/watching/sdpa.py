@@ -9,7 +9,7 @@ from mirada.layers.masks import Mask
 from mirada.watching.edits import edited
 from mirada.watching.forms import Masks, four, lead_of
 from mirada.watching.inputs import Inputs
-from mirada.watching.watcher import aside, masks_of, places, record, thread
+from mirada.watching.watcher import aside, masks_of, places, quiet, record, watching
 
 
 def given(
@@ -39,10 +39,12 @@ def inputs_of(
     mask = Mask.causal(first=0) if is_causal else None
     if is_causal and query.shape[-2] == key.shape[-2]:
         mask = Mask.causal()
+    if (variant := getattr(attn_mask, "variant", None)) is not None:  # torch.nn.attention.bias, which is lazy
+        attn_mask, mask = None, Mask.causal(**({} if variant.name == "LOWER_RIGHT" else {"first": 0}))
     if attn_mask is not None:
         if len(lead) == 1 and attn_mask.dim() == 3:
             attn_mask = attn_mask[:, None]
-        elif attn_mask.dim() > 4:
+        elif attn_mask.dim() > 3 and len(lead) != 2:
             attn_mask = four(attn_mask, lead)
         mask = masks.of(attn_mask) if mask is None else mask & masks.of(attn_mask)
     return Inputs(
@@ -58,12 +60,13 @@ def inputs_of(
 
 def tap(kernel, *args, **kwargs) -> Tensor:
     """The kernel, seen."""
-    if thread.inner is not None:
-        return thread.inner(kernel, *args, **kwargs)
-    if not (seen_by := places()):
+    if not watching.get():
         return kernel(*args, **kwargs)
     arguments = given(*args, **kwargs)
-    lead = lead_of(arguments["query"], arguments["key"], arguments["value"])
+    three = (arguments["query"], arguments["key"], arguments["value"])
+    if not (seen_by := places(tensors=three)):
+        return kernel(*args, **kwargs)
+    lead = lead_of(*three)
 
     def inputs() -> Inputs:
         return inputs_of(masks_of(seen_by), **arguments)
@@ -72,7 +75,8 @@ def tap(kernel, *args, **kwargs) -> Tensor:
         with aside():
             record(seen_by, new.inputs, new.looked)
         return new.output.reshape(*lead, *new.output.shape[-2:])
-    output = kernel(*args, **kwargs)
+    with quiet():  # a mask that is a class of its own comes back with what it stands for
+        output = kernel(*args, **kwargs)
     with aside():
         undropped = kernel(**{**arguments, "dropout_p": 0.0}) if arguments["dropout_p"] > 0 else output
         record(seen_by, inputs(), four(undropped, lead))

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 
 from torch import Tensor, nn
 
-from mirada.layers.attention import scale_of
-from mirada.layers.masks import Mask
+from mirada.layers.attention import check_shapes
+from mirada.layers.masks import Mask, check_mask
 from mirada.watching.forms import four, lead_of
 from mirada.watching.gaze import Gaze
-from mirada.watching.inputs import Inputs
-from mirada.watching.taps import Listening, wrapped
-from mirada.watching.watcher import Watcher, aside, places, some, watching
+from mirada.watching.ours import inputs_of
+from mirada.watching.taps import listening, wrapped
+from mirada.watching.watcher import Watcher, aside, places, some
 from mirada.watching.watcher import record as keep
 
 
@@ -33,7 +34,8 @@ def watch(
     The model runs as it would: the same kernels, the same outputs bit for bit. Seen are
     `F.scaled_dot_product_attention`, nn.MultiheadAttention and nn.Transformer's layers with their fast
     paths, `flex_attention`, the attention functions of Hugging Face's transformers, and `mirada.attention`.
-    Attention written out by hand is noted in `gaze.unseen`; `mirada.record` shows it.
+    Attention written out by hand is seen where its scores can be followed from the product to the softmax;
+    else it is noted in `gaze.unseen`, and `mirada.record` shows it.
 
     Calls from other threads than the one that watches are not seen. A compiled model runs uncompiled while
     it is watched. A few rows of every look are computed again from what was kept, and compared with what the
@@ -58,11 +60,9 @@ def watch(
     numbers = [heads] if isinstance(heads, int) else heads
     watcher = Watcher(model, patterns, numbers, edits, memory)
     with ExitStack() as stack:
-        stack.enter_context(wrapped)
-        if not watching.get():
-            stack.enter_context(Listening())
-        token = watching.set((*watching.get(), watcher))
-        stack.callback(watching.reset, token)
+        stack.enter_context(wrapped.around(model))
+        stack.enter_context(listening())
+        stack.enter_context(watcher.at_work())
         yield watcher.gaze
     del model
     if not len(watcher.gaze):
@@ -100,25 +100,23 @@ def record(
 
     Raises:
         ValueError: one of value and output without the other, or shapes that do not fit.
+        TypeError: a mask that is not a `Mask`.
     """
     if (value is None) != (output is None):
         raise ValueError("value and output prove a look together: give both, or neither")
-    if not (seen_by := places()):
+    if not (seen_by := places(tensors=(query, key))):
         return
     with aside():
-        tensors = (query, key) if value is None else (query, key, value)
-        lead = lead_of(*tensors)
-        factor = scale_of(query, temperature) if scale is None else scale / temperature
-        inputs = Inputs(
-            four(query, lead),
-            four(key, lead),
-            four(key if value is None else value, lead),
-            mask,
-            factor,
-            "recorded",
-        )
+        given = (query, key, key if value is None else value)
+        shape = check_shapes(*given)
         if mask is not None:
-            mask.check(inputs.shape)
+            check_mask(mask).check(shape)
+        if output is not None and output.shape != (wanted := (*query.shape[:-1], given[2].shape[-1])):
+            raise ValueError(f"output has shape {tuple(output.shape)}; expected {tuple(wanted)}")
+        lead = lead_of(*given)
+        inputs = inputs_of(*given, mask, temperature, lead)
+        factor = inputs.scale if scale is None else scale / temperature
+        inputs = replace(inputs, scale=factor, kernel="recorded", cross=None)
         note = "recorded without value and output: there was nothing to compare with"
         keep(
             seen_by,
@@ -135,8 +133,8 @@ def why_nothing(watcher: Watcher) -> str:
     if watcher.gaze.unseen:
         notes = some((f"{path or '(the model itself)'}: {why}" for path, why in watcher.gaze.unseen), 6)
         return (
-            f"nothing was seen in {watcher.name}: its attention is written out by hand ({notes}). "
-            "Call mirada.record(query, key) there to see it"
+            f"nothing was seen in {watcher.name}, and this is why: {notes}. "
+            "Where it is written out by hand, mirada.record(query, key) shows it"
         )
     if watcher.modules is not None and watcher.elsewhere:
         return f"modules={list(watcher.modules)}: none of these called attention; {who_did(watcher)}"

@@ -12,7 +12,9 @@ from fnmatch import fnmatchcase
 
 import torch
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensor
 
+from mirada.watching.call import SAME, Apart, Call, bytes_of
 from mirada.watching.forms import Masks
 from mirada.watching.gaze import Gaze
 from mirada.watching.inputs import Inputs
@@ -30,12 +32,14 @@ class Watcher:
         self, model: nn.Module, modules: Sequence[str] | None, heads: Sequence[int] | None, edits, memory: int
     ):
         self.model = weakref.ref(model)
+        self.thread = threading.get_ident()
         self.name = type(getattr(model, "_orig_mod", model)).__name__  # that of a compiled one is no help
         self.paths = {id(module): tidy(path) for path, module in model.named_modules()}
         self.modules, self.heads, self.edits, self.memory = modules, heads, tuple(edits), memory
         self.gaze = Gaze(self.name)
         self.edited: set[int] = set()  # which of the edits found something to change
         self.masks = Masks()
+        self.kept = 0  # bytes, at most: what calls share is counted again
         self.elsewhere: dict[str, None] = {}  # modules that called attention and were not chosen
         for pattern in modules or ():
             if not any(matches(path, pattern) for path in self.paths.values()):
@@ -43,6 +47,14 @@ class Watcher:
                     f"modules={pattern!r} matches no module of this {self.name}; "
                     f"its modules are {some(sorted(filter(None, self.paths.values())))}"
                 )
+
+    @contextmanager
+    def at_work(self):
+        watching.set((*watching.get(), self))
+        try:
+            yield
+        finally:  # not by its token: those who began later may still be at work
+            watching.set(tuple(other for other in watching.get() if other is not self))
 
     def place(self, module: nn.Module | None) -> tuple[str, nn.Module] | None:
         """The path of the module that called, and the module; None if it is not of this model."""
@@ -53,7 +65,9 @@ class Watcher:
             code = frame.f_code
             if code.co_argcount and code.co_varnames[0] == "self":
                 found = frame.f_locals.get("self")
-                if isinstance(found, nn.Module) and id(found) in self.paths:
+                # A softmax that is a module of its own is a part of the one that attends.
+                part = "softmax" in type(found).__name__.lower()
+                if isinstance(found, nn.Module) and id(found) in self.paths and not part:
                     path = self.paths[id(found)]
                     if isinstance(found, nn.TransformerEncoderLayer):  # its fast path does not call the part
                         return f"{path}.self_attn".lstrip("."), found.self_attn
@@ -72,26 +86,28 @@ class Watcher:
         return any(matches(look.path, pattern) for look in self.gaze)
 
     def take(
-        self, path: str, module: nn.Module, inputs: Inputs, output: Tensor | None, note: str, apart: float
+        self, path: str, module: nn.Module, inputs: Inputs, output: Tensor | None, note: str, apart: Apart
     ) -> None:
         """Keep one call, proved by its output where there is one; else `note` says why not."""
-        kind = "cross" if is_cross(path, module, inputs) else "self"
-        if inputs.query.is_meta:
-            raise ValueError(
-                f"{self.name} is on the meta device, where tensors have shapes and no numbers: "
-                "there is nothing to see; move it to a real device"
-            )
         call = inputs.call(module.training)
         call = replace(call, note=note) if output is None else call.proved_by(inputs.value, output, apart)
+        self.keep(path, module, inputs, call)
+
+    def keep(self, path: str, module: nn.Module, inputs: Inputs, call: Call) -> None:
+        """What was chosen of it, in the gaze."""
+        kind = "cross" if is_cross(path, module, inputs) else "self"
         if self.heads is not None:
             for head in self.heads:
                 if not 0 <= head < call.shape[1]:
                     raise ValueError(f"heads has {head}, but {path} has heads 0 to {call.shape[1] - 1}")
             call = call.only(self.heads)
         self.gaze.add(path, kind, f"{path} {type(module).__name__}", call)
-        if (needed := self.gaze.memory) > self.memory:
+        self.kept += bytes_of([call])
+        if self.kept > self.memory:
+            self.kept = self.gaze.memory
+        if self.kept > self.memory:
             raise ValueError(
-                f"at {path} the gaze holds {needed / 1e9:.3g} GB, and memory={self.memory} allows "
+                f"at {path} the gaze holds {self.kept / 1e9:.3g} GB, and memory={self.memory} allows "
                 f"{self.memory / 1e9:.3g}: choose modules (modules=) or heads (heads=), or allow more"
             )
 
@@ -159,19 +175,45 @@ def inner(function: Callable):
         thread.inner = before
 
 
-def places(module: nn.Module | None = None) -> list[Place]:
-    """Who watches the module that called. Asked from within a call of attention."""
-    watchers = () if thread.quiet else watching.get()
+def places(module: nn.Module | None = None, tensors: Sequence[Tensor] = ()) -> list[Place]:
+    """Who watches the module that called. Asked from within a call of attention, on `tensors`.
+
+    Nobody where these have no numbers that could be kept: that is noted.
+    """
+    # A context may be carried into another thread, as asyncio.to_thread does: what runs there is not seen.
+    watchers = () if thread.quiet else [w for w in watching.get() if w.thread == threading.get_ident()]
     found = [(watcher, watcher.place(module)) for watcher in watchers]
-    return [(watcher, *place) for watcher, place in found if place is not None and watcher.wants(place[0])]
+    seen_by = [(watcher, *place) for watcher, place in found if place is not None and watcher.wants(place[0])]
+    if seen_by and any(x.is_meta for x in tensors):
+        raise ValueError(
+            f"{seen_by[0][0].name} is on the meta device, where tensors have shapes and no numbers: "
+            "there is nothing to see; move it to a real device"
+        )
+    if seen_by and (why := unreadable(tensors)):
+        for watcher, path, _ in seen_by:
+            watcher.gaze.note(path, why)
+        return []
+    return seen_by
+
+
+def unreadable(tensors: Sequence[Tensor]) -> str:
+    """Why the numbers of these cannot be kept; empty where they can."""
+    if torch._C._are_functorch_transforms_active():
+        return "called inside torch.func (vmap, grad, …), whose tensors cannot be kept"
+    if any(x.is_nested for x in tensors):
+        return "called with nested tensors, whose samples have lengths of their own"
+    if any(isinstance(x, FakeTensor) for x in tensors):
+        return "called with fake tensors, which have no numbers"
+    return ""
 
 
 def record(
-    places: Sequence[Place], inputs: Inputs, output: Tensor | None, *, note: str = "", apart: float = 0.0
+    places: Sequence[Place], inputs: Inputs, output: Tensor | None, *, note: str = "", apart: Apart = SAME
 ) -> None:
     """Keep one call for everybody who watches. Called `aside`.
 
-    `output` is what it gave, (batch, heads, rows, dv); `apart` a difference to the model found elsewhere.
+    `output` is what it gave, (batch, heads, rows, dv); `apart` how far the model was from it
+    where it was compared before.
     """
     for watcher, path, module in places:
         watcher.take(path, module, inputs, output, note, apart)
