@@ -136,8 +136,8 @@ class Call:
             same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
             differences.append(torch.where(same, 0, (expected - found).abs()).nan_to_num(math.inf))
         error = differences[0].minimum(differences[-1]).amax()
-        sizes = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
-        return self.judged(float(error), *sizes, apart)
+        largest = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
+        return self.judged(float(error), largest[0], largest[1], apart)
 
     def proved_by_weights(self, weights: Tensor) -> "Call":
         """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from mirada.watching.call import Call, bytes_of
-from mirada.watching.joining import continues, join
+from mirada.watching.joining import begun, continues, join
 from mirada.watching.look import Kind, Look, Which
 from mirada.watching.prints import table
 
@@ -47,14 +47,25 @@ class Gaze:
         model: the name of the model's class.
         runs: one for each run, in order.
         unseen: (module path, sentence) for attention that is written out by hand and could not be seen.
-        tokens: set it, a list of strings, and what is printed and drawn bears their names.
+        tokens: set it, a list of strings, and what is printed and drawn bears their names; with as many keys.
     """
 
     def __init__(self, model: str = ""):
         self.model = model
         self.runs: list[Run] = []
         self.unseen: list[tuple[str, str]] = []
-        self.tokens: Sequence[str] | None = None
+        self._tokens: Sequence[str] | None = None
+
+    @property
+    def tokens(self) -> Sequence[str] | None:
+        """Names of the keys: what is printed and drawn bears them, in looks of as many keys."""
+        return self._tokens
+
+    @tokens.setter
+    def tokens(self, tokens: Sequence[str] | None) -> None:
+        self._tokens = tokens
+        for look in (look for run in self.runs for look in run):
+            look.tokens = tokens
 
     def __len__(self) -> int:
         return len(self.looks)
@@ -152,7 +163,7 @@ class Gaze:
         if run is None or look is not None:
             run = Run()
             self.runs.append(run)
-        run.looks[path, kind] = Look(path, kind, where, [call], [0])
+        run.looks[path, kind] = begun(path, kind, where, call)
 
     def note(self, path: str, why: str) -> None:
         """Attention that could not be seen."""

@@ -28,11 +28,10 @@ def listened(forward: Callable) -> Callable:
 
     It is the same code beside another name, so that nothing is changed for anybody else.
     """
-    code = getattr(inspect.unwrap(forward), "__code__", None)
-    if code is not ORIGINAL.__code__:  # somebody's own
+    if getattr(forward, "__code__", None) is not ORIGINAL.__code__:  # somebody's own
         return forward
     names = {**vars(F), "scaled_dot_product_attention": asked}
-    return FunctionType(code, names, ORIGINAL.__name__, ORIGINAL.__defaults__, ORIGINAL.__closure__)
+    return FunctionType(ORIGINAL.__code__, names, ORIGINAL.__name__, ORIGINAL.__defaults__, ORIGINAL.__closure__)
 
 
 def asked(*args, **kwargs) -> Tensor:
@@ -235,7 +234,8 @@ def distance(x: Tensor, y: Tensor, lengths: list[int] | None = None) -> Apart:
     if not difference.numel():
         return SAME
     numbers = difference.isfinite()
-    return tuple(float(torch.where(numbers, z, 0).amax()) for z in (difference, size))
+    largest = [float(torch.where(numbers, z, 0).amax()) for z in (difference, size)]
+    return largest[0], largest[1]
 
 
 def is_cross(query: Tensor, key: Tensor) -> bool:
