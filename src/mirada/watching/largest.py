@@ -31,7 +31,8 @@ class Largest:
 
     def climb(self, piece: int, rows: int, keys: int) -> Tensor:
         """(rows, 1): the largest of each row of a piece that has been written."""
-        self.levels[0][piece, :rows, keys:] = -math.inf
+        if keys < self.width:
+            self.levels[0][piece, :rows, keys:] = -math.inf
         for below, above in zip(self.levels, self.levels[1:], strict=False):
             of_groups = below[piece, :rows].unflatten(1, (FAN, -1))
             torch.amax(of_groups, 1, out=above[piece, :rows])

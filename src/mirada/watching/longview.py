@@ -95,52 +95,53 @@ class _Walk:
             size = keys.stop - keys.start
             scores = scores_into(self.largest.place(number, count, size), head, query, block, keys)
             peaks.append(self.largest.climb(number, count, size)[:, 0])
-            unit, total, tilt, powers = self._powers(scores, peaks[-1][:, None])
-            path = _path(powers, total, block.start + first, keys.start)
-            sums.append(unit * torch.stack((total, tilt, path)))
+            sums.append(self._sums(scores, peaks[-1][:, None], block.start + first, keys.start))
         scores, columns = self.largest.find(len(peaks), count, top)
         peak, whole, numbers = _join(torch.stack(peaks), torch.stack(sums), head.sink)
         weights = (scores - peak[:, None]).exp() / whole[:, None]
         masked = scores == -math.inf
         return weights.masked_fill(masked, 0), (columns + reach.start).masked_fill(masked, -1), numbers
 
-    def _powers(self, scores: Tensor, peak: Tensor) -> tuple[Tensor | float, Tensor, Tensor, Tensor]:
-        """e^(score − peak) in some unit: the unit, their sums, Σ power · (score − peak), and the powers."""
+    def _sums(self, scores: Tensor, peak: Tensor, place: int, start: int) -> Tensor:
+        """(3, rows), of the powers e^(score − peak): Σ power, Σ power · (score − peak), and `_path`."""
         powers, spare = (space[: scores.shape[0], : scores.shape[1]] for space in (self.powers, self.spare))
         if self.head.mask is not None:
             # −inf − −inf is NaN, and so is 0 · −inf: masked keys go to the floor.
             torch.sub(scores, _finite(peak), out=spare).clamp_(min=FLOOR)
-            torch.exp(spare, out=powers)
-            return 1.0, powers.sum(1), spare.mul_(powers).sum(1), powers
+            total = torch.exp(spare, out=powers).sum(1)
+            return torch.stack((total, spare.mul_(powers).sum(1), _path(powers, total, place, start)))
         # Softmax makes one pass of what would be four. The largest power is 1: that tells its unit.
         torch.softmax(scores, 1, out=powers)
-        unit, total = 1 / powers.amax(1), torch.ones_like(peak[:, 0])
-        if peak.abs().amax() <= SMALL:
-            return unit, total, torch.mul(scores, powers, out=spare).sum(1) - peak[:, 0], powers
-        return unit, total, torch.sub(scores, peak, out=spare).mul_(powers).sum(1), powers
+        unit = powers.amax(1).reciprocal_()
+        path = _path(powers, 1.0, place, start).mul_(unit)
+        low, high = peak.aminmax()
+        if low >= -SMALL and high <= SMALL:
+            tilt = powers.mul_(scores).sum(1).sub_(peak[:, 0])
+        else:
+            tilt = powers.mul_(torch.sub(scores, peak, out=spare)).sum(1)
+        return torch.stack((unit, tilt.mul_(unit), path))
 
 
-def _path(powers: Tensor, total: Tensor, place: int, start: int) -> Tensor:
+def _path(powers: Tensor, total: Tensor | float, place: int, start: int) -> Tensor:
     """(rows,): Σ power · |place of the row − key|, with the first row at `place`, the first key at `start`.
 
     Keys before all the rows, and keys after them, need one product with a vector, from the nearest row.
     """
     rows, size = powers.shape
-    looking = torch.arange(place, place + rows, dtype=powers.dtype, device=powers.device)
-    looked_at = torch.arange(start, start + size, dtype=powers.dtype, device=powers.device)
+    order = torch.arange(max(rows, size), dtype=powers.dtype, device=powers.device)
     before, after = (min(max(edge - start, 0), size) for edge in (place, place + rows))
-    path = torch.zeros_like(total)
+    parts = []
     if before:
-        part = powers[:, :before]
-        path += part @ (looking[0] - looked_at[:before])
-        path += (looking - looking[0]) * (total if before == size else part.sum(1))
+        part, sums = powers[:, :before], total if before == size else powers[:, :before].sum(1)
+        parts.append((part @ (place - start - order[:before])).add_(order[:rows] * sums))
     if before < after:
-        path += (powers[:, before:after] * (looking[:, None] - looked_at[before:after]).abs()).sum(1)
+        apart = (place - start + order[:rows, None] - order[before:after]).abs_()
+        parts.append(apart.mul_(powers[:, before:after]).sum(1))
     if after < size:
-        part = powers[:, after:]
-        path += part @ (looked_at[after:] - looking[-1])
-        path += (looking[-1] - looking) * (total if after == 0 else part.sum(1))
-    return path
+        part, sums = powers[:, after:], total if after == 0 else powers[:, after:].sum(1)
+        last = place + rows - 1 - start
+        parts.append((part @ (order[after:size] - last)).add_((rows - 1 - order[:rows]) * sums))
+    return sum(parts[1:], parts[0])
 
 
 def _join(peaks: Tensor, sums: Tensor, sink: float | None) -> tuple[Tensor, Tensor, Tensor]:
