@@ -1,6 +1,7 @@
 """A gaze in a file: what comes back is what was saved, and what is not a gaze is refused in words."""
 
 import json
+import re
 import struct
 
 import pytest
@@ -36,11 +37,23 @@ def gaze():
     return gaze
 
 
+def told(gaze):
+    """All that is said of a gaze, in JSON, but for its memory."""
+    said = gaze.to_dict()
+    for part in (said, *(look for run in said["runs"] for look in run)):
+        del part["memory"]
+    return json.dumps(said)
+
+
+def printed(gaze):
+    return re.sub(r"[\d.]+ KB|\d+ bytes|\s+", " ", str(gaze)).replace("  ", " ")
+
+
 def test_what_comes_back_is_what_was_saved(gaze, tmp_path):
     gaze.save(tmp_path / "a.safetensors")
     back = mirada.load_gaze(tmp_path / "a.safetensors")
-    assert str(back) == str(gaze)
-    assert json.dumps(back.to_dict()) == json.dumps(gaze.to_dict())
+    assert told(back) == told(gaze)
+    assert printed(back) == printed(gaze)
     assert len(back.runs) == len(gaze.runs) == 2
     for run, other in zip(back.runs, gaze.runs, strict=True):
         for look, saved in zip(run, other, strict=True):
@@ -49,7 +62,7 @@ def test_what_comes_back_is_what_was_saved(gaze, tmp_path):
             assert look.positions == saved.positions
             assert repr(look) == repr(saved)
     assert back.runs[1][0].steps == 2
-    assert back.memory == gaze.memory  # what was shared is shared
+    assert back.memory <= gaze.memory  # what was shared is shared, and no room is left for steps to come
 
 
 def test_in_half_the_size(gaze, tmp_path):

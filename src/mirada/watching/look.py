@@ -12,7 +12,7 @@ from mirada.watching.call import Call, bytes_of, runs
 from mirada.watching.head import Head
 from mirada.watching.longview import summarise
 from mirada.watching.overview import Tiles, received, regions, tiles
-from mirada.watching.prints import describe
+from mirada.watching.prints import describe, say_row
 from mirada.watching.scenes import scene_of
 
 Which = int | slice | Iterable[int] | None  # heads or rows; None: all of them
@@ -48,6 +48,7 @@ class Look:
     def __init__(self, path: str, kind: Kind, where: str, calls: Sequence[Call], starts: Sequence[int]):
         self.path, self.kind, self.where = path, kind, where
         self.calls, self.starts = list(calls), list(starts)
+        self.tokens: Sequence[str] | None = None  # names of the keys, where `gaze.tokens` was set
 
     # What it is.
 
@@ -150,7 +151,8 @@ class Look:
     def scene(
         self, head: int, sample: int = 0, tokens: Sequence[str] | None = None, rows: Which = None
     ) -> Scene:
-        """One head of one sample as views draw it. `tokens` names the keys, and the rows by their places.
+        """One head of one sample as views draw it. `tokens` names the keys, and the rows by their places;
+        unless given, `gaze.tokens` does, where there are as many as keys.
 
         Raises ValueError where a scene cannot say what this head does (sinks, bent scores), or tokens are
         not as many as keys.
@@ -181,6 +183,10 @@ class Look:
             "proved": self.proved,
             "note": self.note,
         }
+
+    def row(self, row: int, head: int, sample: int = 0, k: int = 8) -> str:
+        """Whom one row looks at most, in words: percentages, and how many keys are masked or absent."""
+        return say_row(self, self._asked(row)[0], head, self._sample(sample), k)
 
     # At any length: none of these builds the table.
 
@@ -349,12 +355,26 @@ class Look:
 
 
 def filled(call: Call) -> int:
-    """How many keys there are for the last row: a static cache has places that nothing was written to yet."""
+    """How many keys there are for the last row: a static cache has places that nothing was written to yet.
+
+    Its rows look to their own place, each one further than the one before, or else all to the end. Where
+    the last rows do neither, what the mask hides at the end is padding, and was written.
+    """
     rows, keys = call.shape[2:]
     if call.mask is None or rows >= keys:
         return keys
-    seen = (call.scores(range(len(call.heads)), [rows - 1]) > -torch.inf).flatten(0, -2).any(0)
-    return int(seen.nonzero().amax()) + 1 if seen.any() else keys
+    ends = [end_of(call, row) for row in (0, max(rows - 2, 0), rows - 1)]
+    is_own = rows == 1 or ends[2] == ends[1] + 1 or ends[2] == ends[0]
+    return ends[2] if is_own and ends[2] else keys
+
+
+def end_of(call: Call, row: int) -> int:
+    """Behind the last key at which this row may look, in any sample and head; 0 if there is none."""
+    assert call.mask is not None
+    table = call.mask.table(call.shape, slice(row, row + 1), slice(0, call.shape[3]), call.key.device)
+    seen = table if table.dtype == torch.bool else table > -torch.inf
+    seen = seen.expand(*seen.shape[:-1], call.shape[3]).flatten(0, -2).any(0)
+    return int(seen.nonzero().amax()) + 1 if seen.any() else 0
 
 
 def moved(keys: Tensor, start: int) -> Tensor:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from mirada.watching.scenes import names_of
+
 if TYPE_CHECKING:
     from mirada.watching.gaze import Gaze
     from mirada.watching.look import Look
@@ -74,6 +76,30 @@ def describe(look: "Look") -> str:
         f"{proof}, error {cell['error']}" + (f": {look.note}" if look.note else ""),
     ]
     return "\n".join(lines)
+
+
+def say_row(look: "Look", row: int, head: int, sample: int, k: int) -> str:
+    """Masked, absent and tiny are told apart: a weight that is not 0 is never written as 0."""
+    keys, weights = (x[sample, 0, 0].tolist() for x in look.top(k, head, row))
+    states = look.states(head, row)[sample, 0, 0]
+    names = names_of(look)
+    position = look.positions[row]
+    name = names[position] if look.kind == "self" and position < len(names) else str(position)
+    seen = [f"{names[key]!r} {share(weight)}" for key, weight in zip(keys, weights, strict=True) if key >= 0]
+    rest = int((states == 0).sum()) - len(seen)
+    counts = [
+        f"{rest} more" if rest > 0 else "",
+        f"{int((states == 1).sum())} masked" if (states == 1).any() else "",
+        f"{int((states == 2).sum())} not there in its step" if (states == 2).any() else "",
+    ]
+    found = ", ".join([*seen, *filter(None, counts)])
+    return f"Row {row}, {name!r}, head {head}: " + (found if seen else f"looks at nobody; {found}")
+
+
+def share(weight: float) -> str:
+    if weight == 0:
+        return "0 (too small for float32)"
+    return f"{100 * weight:.1f} %" if weight >= 0.0005 else "under 0.1 %"
 
 
 def aligned(lines: list[tuple[str, ...]]) -> list[str]:

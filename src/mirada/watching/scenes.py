@@ -21,8 +21,7 @@ def scene_of(look: "Look", head: int, sample: int, tokens: Sequence[str] | None,
     if first.softcap is not None or first.sinks is not None:
         what = "sinks" if first.sinks is not None else "scores bent by tanh"
         raise ValueError(f"{look.path} has {what}, which a scene cannot say; take .weights() instead")
-    if tokens is None:
-        tokens = [str(i) for i in range(look.keys)]
+    tokens = names_of(look) if tokens is None else tokens
     if len(tokens) < look.keys:
         raise ValueError(f"there are {len(tokens)} tokens and {look.keys} keys: expected one for each key")
     heads = [call.head(sample, head) for call in look.calls]
@@ -39,6 +38,13 @@ def scene_of(look: "Look", head: int, sample: int, tokens: Sequence[str] | None,
         for row in rows
     ]
     return Scene(tuple(names), tuple(tokens[: look.keys]), query, key, scale=first.scale, masks=masks)  # pyright: ignore[reportArgumentType]
+
+
+def names_of(look: "Look") -> list[str]:
+    """Of the keys: the gaze's tokens where there are as many, else their numbers."""
+    if look.tokens is not None and len(look.tokens) == look.keys:
+        return list(look.tokens)
+    return [str(i) for i in range(look.keys)]
 
 
 def masks_of(look: "Look", head: int, sample: int, rows: list[int]) -> tuple[SceneMask, ...]:
