@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from mirada.views.scene import Scene
+from mirada.layers.masks import Mask
 from mirada.watching.call import Call, bytes_of, runs
 from mirada.watching.head import Head
 from mirada.watching.longview import summarise
@@ -68,6 +69,22 @@ class Look:
     @property
     def head_dim(self) -> int:
         return self.calls[0].query.shape[-1]
+
+    @property
+    def key_heads(self) -> tuple[int, ...]:
+        """Of each of `heads`, which key head it looks through: grouped heads share one, neighbours first."""
+        call = self.calls[0]
+        return tuple(i // call.group for i in range(len(call.heads)))
+
+    @property
+    def scale(self) -> float:
+        """What q·k is multiplied by; 1/√head_dim unless the model says otherwise."""
+        return self.calls[0].scale
+
+    @property
+    def masks(self) -> list[Mask | None]:
+        """Who may look at whom in each step, for scores of (batch, heads, rows, keys) of that step."""
+        return [call.mask for call in self.calls]
 
     @property
     def steps(self) -> int:
@@ -172,7 +189,8 @@ class Look:
             "keys": self.keys,
             "steps": self.steps,
             "positions": self.positions,
-            "scale": self.calls[0].scale,
+            "key_heads": list(self.key_heads),
+            "scale": self.scale,
             "masks": list(
                 dict.fromkeys("none" if call.mask is None else repr(call.mask) for call in self.calls)
             ),
