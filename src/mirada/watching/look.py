@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from mirada.views.scene import Scene
 from mirada.layers.masks import Mask
+from mirada.views.scene import Scene
 from mirada.watching.call import Call, bytes_of, runs
 from mirada.watching.head import Head
 from mirada.watching.longview import summarise
