@@ -56,6 +56,11 @@ def test_equals_a_square_table(mask):
     compare(made(2039, 2039, mask=mask))
 
 
+@pytest.mark.parametrize("mask", ["causal", "causal window"])
+def test_whole_blocks_of_rows_that_look_at_nobody(mask):
+    compare(made(307, 67, mask=mask))
+
+
 @pytest.mark.parametrize("mask", ["none", "causal", "few"])
 def test_equals_the_table_over_many_pieces(mask, monkeypatch):
     monkeypatch.setattr(longview, "PIECE", 128)
