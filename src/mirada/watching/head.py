@@ -20,14 +20,28 @@ def log_sum_exp(scores: Tensor, sink: Tensor | None) -> Tensor:
     return total if sink is None else torch.logaddexp(total, sink.to(total))
 
 
-def weigh(scores: Tensor, sink: Tensor | None) -> Tensor:
-    """Softmax over the keys, float32, 0 in a row that may look at nobody.
+def shares(scores: Tensor, sink: Tensor | None) -> Tensor:
+    """Softmax over the keys, in the dtype of the scores, 0 in a row that may look at nobody.
 
     A `sink`, broadcastable to (…, rows, 1), is the score of one more place that belongs to no key: the rows
     then sum to less than 1 (https://arxiv.org/abs/2309.17453).
     """
-    total = log_sum_exp(scores, sink)
-    return torch.where(total == -math.inf, 0, (scores - total).exp()).float()
+    if scores.shape[-1] == 0:
+        return scores
+    largest = scores.amax(-1, keepdim=True)
+    if sink is not None:
+        largest = largest.maximum(sink.to(scores))
+    largest = torch.where(largest == -math.inf, 0, largest)
+    powers = (scores - largest).exp()
+    total = powers.sum(-1, keepdim=True)
+    if sink is not None:
+        total = total + (sink.to(scores) - largest).exp()
+    return powers / torch.where(total == 0, 1, total)
+
+
+def weigh(scores: Tensor, sink: Tensor | None) -> Tensor:
+    """`shares` as they are handed out: float32."""
+    return shares(scores, sink).float()
 
 
 @dataclass(frozen=True)

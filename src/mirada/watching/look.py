@@ -226,7 +226,7 @@ class Look:
         return self._summary(1, heads, rows)("row_sums")
 
     def distance(self, heads: Which = None, rows: Which = None) -> Tensor:
-        """How far each row looks: Σ w · |its place − the key's|, in tokens, (batch, heads, rows).
+        """How far each row looks: Σ w · |its place − the key's| / Σ w, in tokens, (batch, heads, rows).
 
         Raises ValueError in cross-attention, where places of two sequences are not to be compared.
         """
