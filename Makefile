@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: lab test js bench lint wheel clean hooks help
+.PHONY: lab test js bench breadth lint wheel clean hooks help
 
 BIN := .venv/bin
 # Node from the machine where it is recent enough, else the one that tools/setup-node puts into .venv.
@@ -22,12 +22,16 @@ lab: .venv/.lab $(BUNDLE)  ## open the lab in the browser
 test: .venv/.dev $(BUNDLE)  ## run every test: types, TypeScript, Python, browser
 	@tools/setup-chromium
 	@cd frontend && npm run --silent types && npm run --silent test
-	@python -m pytest
+	@# Two at a time, each with one thread of torch's: a file is run by one of them, in order.
+	@OMP_NUM_THREADS=1 python -m pytest -n 2 --dist loadfile
 
 js: $(BUNDLE)  ## build the page
 
 bench: .venv/.dev $(BUNDLE)  ## measure speed and memory beside a peer
 	@python -m benchmarks
+
+breadth: .venv/.dev  ## watch a tiny model of every family of transformers
+	@python -m breadth
 
 lint: .venv/.dev frontend/node_modules/.package-lock.json  ## ruff, pyright and TypeScript's types
 	@ruff check . && ruff format --check . && pyright && cd frontend && npm run --silent types
