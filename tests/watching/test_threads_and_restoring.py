@@ -2,7 +2,6 @@
 
 import asyncio
 import contextvars
-import copy
 import gc
 import inspect
 import threading
@@ -15,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.overrides import TorchFunctionMode
-from watched import Calls, close, flat, gradients, same, seen
+from watched import Calls, flat, same, seen
 
 import mirada
 from mirada import Mask, MultiHeadAttention
@@ -213,92 +212,6 @@ def test_a_worker_thread_inside_a_watch_is_not_seen(carried):
 
     with pytest.raises(mirada.NothingSeen, match="in this thread"), mirada.watch(model):
         work()
-
-
-@pytest.mark.parametrize("compile", ["torch.compile", "in place"])
-def test_a_compiled_model_runs_as_its_eager_self(compile):
-    model = nn.Sequential(MultiHeadAttention(12, 3), nn.ReLU(), MultiHeadAttention(12, 3))
-    eager = copy.deepcopy(model)
-    x = torch.randn(2, 5, 12)
-    calls = []
-
-    def backend(graph, _):
-        calls.append(graph)
-        return graph.forward
-
-    if compile == "torch.compile":
-        watched = torch.compile(model, backend=backend)
-    else:
-        model.compile(backend=backend)
-        watched = model
-    with mirada.watch(watched) as gaze:
-        assert same(watched(x), eager(x))
-    assert not calls
-    assert [look.path for look in gaze] == ["0", "2"]
-    assert gaze.proved
-    assert gaze.model == "Sequential"
-    with torch.no_grad():
-        watched(x)
-    assert calls  # it is compiled again
-    torch._dynamo.reset()
-
-
-def test_a_model_that_is_compiled_inside_the_watch():
-    model = MultiHeadAttention(12, 3)
-    x = torch.randn(2, 5, 12)
-    with mirada.watch(model) as gaze:
-        torch.compile(model, backend="eager")(x)
-    close(gaze[0].weights(), model.weights(x))
-
-
-@pytest.mark.parametrize("reentrant", [True, False])
-@pytest.mark.parametrize("inside", [True, False], ids=["backward inside", "backward outside"])
-def test_activation_checkpointing(reentrant, inside):
-    from torch.utils.checkpoint import checkpoint
-
-    layers = nn.ModuleList([MultiHeadAttention(12, 3, dropout=0.2) for _ in range(2)])
-
-    def run(self, x):
-        for layer in self.layers:
-            x = checkpoint(layer, x, use_reentrant=reentrant)
-        return x
-
-    model = Calls(run, layers=layers)
-    x = torch.randn(2, 5, 12, requires_grad=True)
-    wanted = gradients(model, x, watched=False)
-    torch.manual_seed(5)
-    model.zero_grad()
-    with mirada.watch(model) as gaze:
-        output = model(x)
-        if inside:
-            (output * torch.linspace(-1, 1, 12)).sum().backward()
-    if not inside:
-        (output * torch.linspace(-1, 1, 12)).sum().backward()
-    for a, p in zip(wanted, model.parameters(), strict=True):
-        assert torch.equal(a, p.grad)
-    assert gaze.proved
-    assert [look.path for look in gaze.runs[0]] == ["layers.0", "layers.1"]
-    for run in gaze.runs[1:]:  # what backward computes again is a run of its own, of the same weights
-        assert inside
-        for look in run:
-            assert torch.equal(look.weights(), gaze.runs[0][look.path].weights())
-
-
-def test_data_parallel(tmp_path):
-    dist = torch.distributed
-    dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
-    try:
-        model = nn.parallel.DistributedDataParallel(Layer().eval())
-        x = torch.randn(2, 5, 12)
-        for watched in (model, model.module):
-            with mirada.watch(watched) as gaze:
-                output = model(x)
-            assert len(gaze) == 3
-            assert gaze.proved
-            output.sum().backward()
-        assert gaze["mine"].kind == "self"
-    finally:
-        dist.destroy_process_group()
 
 
 def test_two_hundred_watches_keep_memory_flat():

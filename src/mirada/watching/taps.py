@@ -170,8 +170,27 @@ class _Wrapped:
         if (interface := huggingface.interface()) is not None:
             for name in ("get_interface", "__getitem__"):
                 self.put(interface, name, by_name(huggingface.tap_lookup, getattr(interface, name)))
-        if "torch._dynamo" in sys.modules:  # else nothing is compiled
-            self.undo.enter_context(torch.compiler.set_stance("force_eager"))
+        if "torch._dynamo" in sys.modules:
+            self.run_eagerly()
+        else:  # slow to import: then nothing is compiled yet
+            self.put(torch, "compile", self.compiling(torch.compile))
+
+    def run_eagerly(self) -> None:
+        self.undo.enter_context(torch.compiler.set_stance("force_eager"))
+
+    def compiling(self, compile: Callable) -> Callable:
+        """torch.compile, which imports what runs eagerly from then on."""
+
+        @functools.wraps(compile)
+        def wrapped(*args, **kwargs):
+            compiled = compile(*args, **kwargs)
+            with self.lock:
+                if self.watches and vars(torch)["compile"] is wrapped:
+                    torch.compile = compile
+                    self.run_eagerly()
+            return compiled
+
+        return wrapped
 
     def put(self, home: Any, name: str, value: Callable) -> None:
         if name in vars(home):
