@@ -257,3 +257,29 @@ def test_what_a_watch_keeps_is_its_own():
     query.zero_(), key.zero_(), table.triu_(1)
     assert torch.equal(gaze[0].weights(), wanted)
     assert isinstance(gaze[0].calls[0].mask, Mask)
+
+
+def test_a_watch_that_is_left_in_another_thread():
+    layer, x = MultiHeadAttention(12, 3), torch.randn(2, 5, 12)
+    manager, said = mirada.watch(layer), []
+
+    def leave():
+        try:
+            manager.__exit__(None, None, None)
+        except RuntimeError as error:
+            said.append(str(error))
+        with mirada.watch(layer) as gaze:  # the thread itself is well
+            layer(x)
+        said.append(len(gaze))
+
+    def in_a_thread(work):
+        worker = threading.Thread(target=work)
+        worker.start()
+        worker.join()
+
+    def enter():  # in a thread that ends: its mode is left behind
+        manager.__enter__()
+        in_a_thread(leave)
+
+    in_a_thread(enter)
+    assert said == ["a watch was entered in one thread and left in another: leave it where it began", 1]

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
 from watched import Calls, close, gradients, same
 
 import mirada
@@ -140,3 +141,54 @@ def test_data_parallel(tmp_path):
         assert gaze["mine"].kind == "self"
     finally:
         dist.destroy_process_group()
+
+
+def test_a_counter_of_operations_counts_the_model_alone():
+    model, x = Both().eval(), torch.randn(2, 5, 12)
+    counts = []
+    for watched in (False, True):
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            if watched:
+                with mirada.watch(model) as gaze:
+                    model(x)
+            else:
+                model(x)
+        counts.append(counter.get_total_flops())
+    assert counts[0] == counts[1] > 0
+    assert gaze.proved
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_torchscript_is_said_not_to_be_seen():
+    script = torch.jit.script(nn.MultiheadAttention(12, 3))
+    model = Calls(
+        lambda self, x: self.script(self.mine(x), x, x)[0], script=script, mine=MultiHeadAttention(12, 3)
+    )
+    x = torch.randn(2, 5, 12)
+    expected = model(x)
+    with mirada.watch(model) as gaze:
+        assert same(model(x), expected)
+    assert [look.path for look in gaze] == ["mine"]
+    assert gaze.unseen == [("script", "compiled by TorchScript: what it calls cannot be seen")]
+
+
+def test_autocast_around_all_of_it():
+    model, x = Both().eval(), torch.randn(2, 5, 12)
+    for grad in (True, False):
+        with torch.set_grad_enabled(grad), torch.autocast("cpu", torch.bfloat16):
+            expected = model(x)
+            with mirada.watch(model) as gaze:
+                assert same(model(x), expected)
+        assert gaze.proved
+        assert {look.calls[0].query.dtype for look in gaze} == {torch.bfloat16}
+        close(gaze[0].weights().sum(-1), torch.ones(2, 3, 5))
+
+
+def test_functional_call():
+    model, x = Both().eval(), torch.randn(2, 5, 12)
+    parameters = {name: 2 * p.detach() for name, p in model.named_parameters()}
+    expected = torch.func.functional_call(model, parameters, (x,))
+    with mirada.watch(model) as gaze:
+        assert same(torch.func.functional_call(model, parameters, (x,)), expected)
+    assert gaze.proved
+    assert len(gaze) == 2

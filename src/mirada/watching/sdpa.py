@@ -9,7 +9,7 @@ from mirada.layers.masks import Mask
 from mirada.watching.edits import edited
 from mirada.watching.forms import Masks, four, lead_of
 from mirada.watching.inputs import Inputs
-from mirada.watching.watcher import aside, masks_of, places, quiet, record, watching
+from mirada.watching.watcher import aside, masks_of, places, record, watching
 
 
 def given(
@@ -75,8 +75,7 @@ def tap(kernel, *args, **kwargs) -> Tensor:
         with aside():
             record(seen_by, new.inputs, new.looked)
         return new.output.reshape(*lead, *new.output.shape[-2:])
-    with quiet():  # a mask that is a class of its own comes back with what it stands for
-        output = kernel(*args, **kwargs)
+    output = kernel(*args, **kwargs)
     with aside():
         undropped = kernel(**{**arguments, "dropout_p": 0.0}) if arguments["dropout_p"] > 0 else output
         record(seen_by, inputs(), four(undropped, lead))

@@ -108,12 +108,17 @@ ears = _Ears()
 @contextmanager
 def listening():
     """With the mode in this thread: one, however many watch, whoever of them leaves first."""
+    here = threading.get_ident()
     ears.watches += 1
     if ears.watches == 1:
         torch.overrides._push_mode(Listening())
     try:
         yield
     finally:
+        if threading.get_ident() != here:
+            raise RuntimeError(
+                "a watch was entered in one thread and left in another: leave it where it began"
+            )
         ears.watches -= 1
         if not ears.watches and any(isinstance(mode, Listening) for mode in modes()):
             above = []  # modes that came later and are still there
@@ -154,7 +159,8 @@ class _Wrapped:
     def bring_back(self, model: nn.Module) -> None:
         parts = {type(part) for fast in model.modules() if isinstance(fast, FAST) for part in fast.modules()}
         for kind in parts - self.back:
-            if not kind.forward.__module__.startswith("torch.nn."):
+            its_own = not (getattr(kind.forward, "__module__", None) or "").startswith("torch.")
+            if its_own and not issubclass(kind, torch.jit.ScriptModule):
                 self.put(kind, "forward", coming_back(kind.forward))
                 self.back.add(kind)
 

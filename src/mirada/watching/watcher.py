@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 import torch
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import _disable_current_modes
 
 from mirada.watching.call import SAME, Apart, Call, bytes_of
 from mirada.watching.forms import Masks
@@ -41,6 +42,10 @@ class Watcher:
         self.masks = Masks()
         self.kept = 0  # bytes, at most: what calls share is counted again
         self.elsewhere: dict[str, None] = {}  # modules that called attention and were not chosen
+        for path, module in model.named_modules():
+            inner = path.rpartition(".")[0]
+            if is_script(module) and not (path and is_script(model.get_submodule(inner))):
+                self.gaze.note(tidy(path), "compiled by TorchScript: what it calls cannot be seen")
         for pattern in modules or ():
             if not any(matches(path, pattern) for path in self.paths.values()):
                 raise ValueError(
@@ -121,6 +126,10 @@ def is_cross(path: str, module: nn.Module, inputs: Inputs) -> bool:
     return bool(CROSS.search(path.rpartition(".")[2]) or CROSS.search(type(module).__name__))
 
 
+def is_script(module: nn.Module) -> bool:
+    return isinstance(module, torch.jit.ScriptModule)
+
+
 def tidy(path: str) -> str:
     """Without what torch.compile puts in front."""
     return path.replace("_orig_mod.", "").removesuffix("_orig_mod")
@@ -161,7 +170,7 @@ def quiet():
 @contextmanager
 def aside():
     """Compute without being seen, without gradients, and as if no mode were active."""
-    with quiet(), torch.no_grad(), torch._C.DisableTorchFunction():
+    with quiet(), torch.no_grad(), torch._C.DisableTorchFunction(), _disable_current_modes():
         yield
 
 
