@@ -1,6 +1,7 @@
 """One family's model, tiny and random, with inputs on which it runs."""
 
 import copy
+import re
 import traceback
 from typing import Any
 
@@ -106,6 +107,10 @@ def _short(error: BaseException | None) -> str:
     if isinstance(error, NotBuilt):
         return str(error)
     text = " ".join(str(error).split())
+    if package := re.search(r"requires the (\w+) library|No module named '(\w+)'", text):
+        return f"needs the package {package[1] or package[2]}, which is not installed"
+    if "'inference_session'" in text:
+        return "runs on a session of video frames, which is no tensor"
     where = ""
     if error is not None and error.__traceback__:
         frame = traceback.extract_tb(error.__traceback__)[-1]

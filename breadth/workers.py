@@ -13,7 +13,7 @@ import transformers
 from breadth.families import Family
 from breadth.judge import NOT_BUILT, Verdict, judge, record
 
-SECONDS, GIGABYTES, WORKERS = 60, 8, 2
+SECONDS, GIGABYTES, WORKERS = 180, 8, 2
 
 
 def judged(families: list[Family], seconds: float = SECONDS) -> Iterator[dict[str, Any]]:
