@@ -235,8 +235,12 @@ def softmax(followed: Followed, function: Callable, scores: Tensor, *args, **kwa
     product = followed.get(scores)
     weights = function(scores, *args, **kwargs)
     dim = kwargs.get("dim", args[0] if args else -1)
-    if not isinstance(scores, Tensor) or scores.dim() < 3 or dim not in (-1, scores.dim() - 1):
+    if not isinstance(scores, Tensor) or scores.dim() < 3:
         return weights
+    if dim not in (-1, scores.dim() - 1):  # not over the keys of a row
+        if product is None:
+            return weights
+        product = None
     for place in places():
         watcher, path, module = place
         with aside():
