@@ -224,3 +224,33 @@ def test_a_decoder_layer_alone():
         ("part.self_attn", "self"),
         ("part.multihead_attn", "cross"),
     ]
+
+
+@pytest.mark.parametrize("name", ["_transformer_encoder_layer_fwd", "_native_multi_head_attention"])
+def test_a_fast_path_that_makes_something_else_is_marked(monkeypatch, name):
+    function = getattr(torch, name)
+
+    def off(*args, **kwargs):
+        found = function(*args, **kwargs)
+        return (1.01 * found[0], found[1]) if isinstance(found, tuple) else 1.01 * found
+
+    monkeypatch.setattr(torch, name, off)
+    model = encoder(nested=False).eval()
+    if name == "_native_multi_head_attention":
+        model = Calls(lambda self, x: self.part(x, x, x), part=model.layers[0].self_attn)
+    with torch.no_grad():
+        assert seen(model, torch.randn(2, 7, 12)).proved is False
+
+
+def test_a_function_that_somebody_replaced(monkeypatch):
+    function = F.multi_head_attention_forward
+
+    def theirs(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    monkeypatch.setattr(F, "multi_head_attention_forward", theirs)
+    model = Calls(lambda self, x: self.part(x, x, x), part=nn.MultiheadAttention(12, 2))
+    x = torch.randn(7, 2, 12)
+    expected = flat(model(x))
+    with pytest.raises(mirada.NothingSeen, match="was replaced by"), mirada.watch(model):
+        assert all(same(a, b) for a, b in zip(flat(model(x)), expected, strict=True))
