@@ -27,7 +27,7 @@ class Row:
     setup: Callable[[], tuple[Run, Run]]  # makes the inputs; returns (peer, ours), each one run of the work
     goal: str = ""  # in words
     reached: Callable[["Result"], bool] | None = None
-    memory: bool = False  # measure peaks too
+    memory: bool | Callable[[], tuple[float, float]] = False  # measure peaks too; or say what (MB)
     needs: str | None = None  # the module of the peer, which may not be installed
     rounds: int = 15  # at most; slow work is run for about `SECONDS` in all
     where: tuple[str, int] = field(default=("", 0), repr=False)  # module and place, for the memory processes
@@ -97,7 +97,9 @@ def measure(id: str, row: Row, quick: bool = False) -> Result:
     result.peer_ms, result.ours_ms = statistics.median(times[peer]), statistics.median(times[ours])
     low, result.ratio, high = statistics.quantiles(ratios, n=4)
     result.spread = (low, high)
-    if row.memory:
+    if callable(row.memory):
+        result.peer_mb, result.ours_mb = row.memory()
+    elif row.memory:
         result.peer_mb, result.ours_mb = memory_of(row, "peer"), memory_of(row, "ours")
     result.reached = row.reached(result) if row.reached else None
     return result

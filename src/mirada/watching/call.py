@@ -117,27 +117,46 @@ class Call:
         if not rows or not keys or output.numel() == 0:
             return replace(self, error=0.0, proved=True)
         scores = self.scores(range(heads), rows)
+        value = value.to(scores.dtype)
+        found = output[:, :, rows].to(scores.dtype)
+        group = heads // value.shape[1]
+
+        def mixed(weights: Tensor, taken: Tensor) -> Tensor:
+            return (
+                (weights.unflatten(1, (-1, group)).flatten(2, 3) @ taken)
+                .unflatten(2, (group, -1))
+                .flatten(1, 2)
+            )
+
+        if (
+            self.mask is None and self.sinks is None
+        ):  # the usual case of an encoder, in as few steps as it takes
+            error = (mixed(scores.softmax(-1), value) - found).abs().amax()
+            numbers = torch.stack([error, scores.abs().amax(), value.abs().amax()])
+            error, largest_score, largest_value = numbers.tolist()
+            if math.isfinite(error) and math.isfinite(largest_score) and math.isfinite(largest_value):
+                return self.judged(error, largest_score, largest_value, apart)
         sinks = None if self.sinks is None else self.sinks[:, None, None]
         total = log_sum_exp(scores, sinks)
         may = scores > -math.inf
         # A row that may look at nobody is 0 here; models make of it what they like.
         somebody = may.any(-1, keepdim=True)
         weights = torch.where(may & somebody, (scores - total).exp(), 0)
-        value = value.to(scores.dtype)
-        group = heads // value.shape[1]
+        seen = may.any(-2).unflatten(1, (-1, group)).any(2)
+        sizes = value.abs().amax(-1)  # (batch, a divisor of heads, keys)
+        finite = sizes.isfinite()
         # What stands where nobody may look, NaN included, some kernels leave out and some multiply by 0.
-        seen = may.any(-2).unflatten(1, (-1, group)).any(2)[..., None]
-        clean = torch.where(seen, value, 0)
-        found = output[:, :, rows].to(scores.dtype)
+        clean = value if finite.all() else torch.where(seen[..., None], value, 0)
         differences = []
-        for taken in (clean,) if value.isfinite().all() else (clean, value):
-            mixed = weights.unflatten(1, (-1, group)).flatten(2, 3) @ taken
-            expected = mixed.unflatten(2, (group, -1)).flatten(1, 2)
+        for taken in (clean,) if clean is value else (clean, value):
+            expected = mixed(weights, taken)
             same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
             differences.append(torch.where(same, 0, (expected - found).abs()).nan_to_num(math.inf))
         error = differences[0].minimum(differences[-1]).amax()
-        largest = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
-        return self.judged(float(error), largest[0], largest[1], apart)
+        largest = torch.where(scores.isfinite(), scores, 0).abs().amax()
+        return self.judged(
+            float(error), float(largest), float(torch.where(seen & finite, sizes, 0).amax()), apart
+        )
 
     def proved_by_weights(self, weights: Tensor) -> "Call":
         """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""
