@@ -30,7 +30,8 @@ def minilm(kernel: str) -> Callable:
 
 
 def gpt2(kernel: str) -> Callable:
-    from transformers.models.gpt2.modeling_gpt2 import GPT2Config, GPT2Model
+    from transformers.models.gpt2.configuration_gpt2 import GPT2Config
+    from transformers.models.gpt2.modeling_gpt2 import GPT2Model
 
     torch.manual_seed(0)
     model = GPT2Model._from_config(GPT2Config(), attn_implementation=kernel).eval()

@@ -119,44 +119,44 @@ class Call:
         scores = self.scores(range(heads), rows)
         value = value.to(scores.dtype)
         found = output[:, :, rows].to(scores.dtype)
-        group = heads // value.shape[1]
+        if self.mask is None and self.sinks is None:
+            difference, size, largest = mixed(scores.softmax(-1), value) - found, found, scores
+        else:
+            weights, somebody = self._weighed(scores)
+            difference = torch.where(somebody, mixed(weights, value) - found, 0)
+            size = torch.where(somebody, found, 0)
+            largest = scores.masked_fill(scores == -math.inf, 0)
+        numbers = torch.stack([x.abs().amax() for x in (difference, largest, size)]).tolist()
+        if all(map(math.isfinite, numbers)):
+            # What is found is no larger than the largest value: whoever passes this, passes with that.
+            judged = self.judged(numbers[0], numbers[1], numbers[2], apart)
+            if judged.proved:
+                return judged
+        return self._proved_closely(scores, value, found, apart)
 
-        def mixed(weights: Tensor, taken: Tensor) -> Tensor:
-            return (
-                (weights.unflatten(1, (-1, group)).flatten(2, 3) @ taken)
-                .unflatten(2, (group, -1))
-                .flatten(1, 2)
-            )
-
-        if (
-            self.mask is None and self.sinks is None
-        ):  # the usual case of an encoder, in as few steps as it takes
-            error = (mixed(scores.softmax(-1), value) - found).abs().amax()
-            numbers = torch.stack([error, scores.abs().amax(), value.abs().amax()])
-            error, largest_score, largest_value = numbers.tolist()
-            if math.isfinite(error) and math.isfinite(largest_score) and math.isfinite(largest_value):
-                return self.judged(error, largest_score, largest_value, apart)
-        sinks = None if self.sinks is None else self.sinks[:, None, None]
-        total = log_sum_exp(scores, sinks)
+    def _weighed(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The weights in the precision of the scores, and which rows may look at anybody."""
+        total = log_sum_exp(scores, None if self.sinks is None else self.sinks[:, None, None])
         may = scores > -math.inf
         # A row that may look at nobody is 0 here; models make of it what they like.
         somebody = may.any(-1, keepdim=True)
-        weights = torch.where(may & somebody, (scores - total).exp(), 0)
-        seen = may.any(-2).unflatten(1, (-1, group)).any(2)
-        sizes = value.abs().amax(-1)  # (batch, a divisor of heads, keys)
-        finite = sizes.isfinite()
+        return torch.where(may & somebody, (scores - total).exp(), 0), somebody
+
+    def _proved_closely(self, scores: Tensor, value: Tensor, found: Tensor, apart: Apart) -> "Call":
+        """With the largest value that is seen, and with NaN and infinity told apart."""
+        weights, somebody = self._weighed(scores)
+        group = self.shape[1] // value.shape[1]
+        seen = (scores > -math.inf).any(-2).unflatten(1, (-1, group)).any(2)[..., None]
         # What stands where nobody may look, NaN included, some kernels leave out and some multiply by 0.
-        clean = value if finite.all() else torch.where(seen[..., None], value, 0)
+        clean = torch.where(seen, value, 0)
         differences = []
-        for taken in (clean,) if clean is value else (clean, value):
+        for taken in (clean, value):
             expected = mixed(weights, taken)
             same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
             differences.append(torch.where(same, 0, (expected - found).abs()).nan_to_num(math.inf))
-        error = differences[0].minimum(differences[-1]).amax()
-        largest = torch.where(scores.isfinite(), scores, 0).abs().amax()
-        return self.judged(
-            float(error), float(largest), float(torch.where(seen & finite, sizes, 0).amax()), apart
-        )
+        error = differences[0].minimum(differences[1]).amax()
+        largest = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
+        return self.judged(float(error), largest[0], largest[1], apart)
 
     def proved_by_weights(self, weights: Tensor) -> "Call":
         """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""
@@ -198,6 +198,13 @@ class Call:
             sinks=None if self.sinks is None else self.sinks[chosen],
             heads=tuple(self.heads[head] for head in chosen),
         )
+
+
+def mixed(weights: Tensor, value: Tensor) -> Tensor:
+    """(batch, heads, rows, dv); value heads may divide the heads."""
+    group = weights.shape[1] // value.shape[1]
+    taken = weights.unflatten(1, (-1, group)).flatten(2, 3) @ value
+    return taken.unflatten(2, (group, -1)).flatten(1, 2)
 
 
 def bytes_of(calls: Iterable[Call]) -> int:
