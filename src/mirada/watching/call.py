@@ -113,7 +113,7 @@ class Call:
         `value` (batch, a divisor of heads, keys, dv) and `output` (batch, heads, rows, dv) are the model's.
         """
         _, heads, count, keys = self.shape
-        rows = sorted({0, count // 2, count - 1}) if count else []
+        rows = compared(count)
         if not rows or not keys or output.numel() == 0:
             return replace(self, error=0.0, proved=True)
         scores = self.scores(range(heads), rows)
@@ -161,7 +161,7 @@ class Call:
     def proved_by_weights(self, weights: Tensor) -> "Call":
         """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""
         _, heads, count, keys = self.shape
-        rows = sorted({0, count // 2, count - 1}) if count else []
+        rows = compared(count)
         if not rows or not keys:
             return replace(self, error=0.0, proved=True)
         scores = self.scores(range(heads), rows)
@@ -198,6 +198,11 @@ class Call:
             sinks=None if self.sinks is None else self.sinks[chosen],
             heads=tuple(self.heads[head] for head in chosen),
         )
+
+
+def compared(count: int) -> list[int]:
+    """The rows that are compared with the model's own: four, whose products are quicker than those of three."""
+    return sorted({0, count // 3, 2 * count // 3, count - 1}) if count else []
 
 
 def mixed(weights: Tensor, value: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ def lead_of(*tensors: Tensor) -> tuple[int, ...]:
 def kept(x: Tensor) -> Tensor:
     """A copy of its own: caches are overwritten by the next step. What only repeats itself, once."""
     x = once(x.detach(), dims=2)
-    return x.clone(memory_format=torch.contiguous_format)
+    return x.clone()  # laid out as it was: to change that takes longer than to copy
 
 
 def once(x: Tensor, dims: int | None = None) -> Tensor:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch._ops import HigherOrderOperator
 from torch.overrides import TorchFunctionMode
 
 from mirada.layers.attention import attention
@@ -48,14 +49,9 @@ class Listening(TorchFunctionMode):
             return byhand.softmax(self.followed, func, *args, **kwargs)
         if not thread.quiet and func in byhand.STEPS:
             return self.followed.call(func, args, kwargs)
-        if func is flex_operator():
+        if isinstance(func, HigherOrderOperator) and func.name() == "flex_attention":
             return flex.tap(func, *args, **kwargs)
         return func(*args, **kwargs)
-
-
-def flex_operator() -> Any:
-    """None where nobody has imported it: it is slow to import, and then nobody calls it."""
-    return getattr(sys.modules.get("torch._higher_order_ops.flex_attention"), "flex_attention", 0)
 
 
 def stepping_aside(forward: Callable) -> Callable:

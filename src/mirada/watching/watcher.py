@@ -35,16 +35,16 @@ class Watcher:
         self.model = weakref.ref(model)
         self.thread = threading.get_ident()
         self.name = type(getattr(model, "_orig_mod", model)).__name__  # that of a compiled one is no help
-        self.paths = {id(module): tidy(path) for path, module in model.named_modules()}
+        named = dict(model.named_modules())
+        self.paths = {id(module): tidy(path) for path, module in named.items()}
         self.modules, self.heads, self.edits, self.memory = modules, heads, tuple(edits), memory
         self.gaze = Gaze(self.name)
         self.edited: set[int] = set()  # which of the edits found something to change
         self.masks = Masks()
         self.kept = 0  # bytes, at most: what calls share is counted again
         self.elsewhere: dict[str, None] = {}  # modules that called attention and were not chosen
-        for path, module in model.named_modules():
-            inner = path.rpartition(".")[0]
-            if is_script(module) and not (path and is_script(model.get_submodule(inner))):
+        for path, module in named.items():
+            if is_script(module) and not (path and is_script(model.get_submodule(path.rpartition(".")[0]))):
                 self.gaze.note(tidy(path), "compiled by TorchScript: what it calls cannot be seen")
         for pattern in modules or ():
             if not any(matches(path, pattern) for path in self.paths.values()):
