@@ -201,7 +201,7 @@ class Call:
 
 
 def compared(count: int) -> list[int]:
-    """The rows that are compared with the model's own: four, whose products are quicker than those of three."""
+    """The rows that are compared with the model's own: four, whose products are quicker than three's."""
     return sorted({0, count // 3, 2 * count // 3, count - 1}) if count else []
 
 

@@ -109,17 +109,20 @@ class _Walk:
             # −inf − −inf is NaN, and so is 0 · −inf: masked keys go to the floor.
             torch.sub(scores, _finite(peak), out=spare).clamp_(min=FLOOR)
             total = torch.exp(spare, out=powers).sum(1)
-            return torch.stack((total, spare.mul_(powers).sum(1), _path(powers, total, place, start)))
+            return torch.stack((total, dot(spare, powers), _path(powers, total, place, start)))
         # Softmax makes one pass of what would be four. The largest power is 1: that tells its unit.
         torch.softmax(scores, 1, out=powers)
         unit = powers.amax(1).reciprocal_()
         path = _path(powers, 1.0, place, start).mul_(unit)
         low, high = peak.aminmax()
         if low >= -SMALL and high <= SMALL:
-            tilt = powers.mul_(scores).sum(1).sub_(peak[:, 0])
+            tilt = dot(powers, scores).sub_(peak[:, 0])
         else:
-            tilt = powers.mul_(torch.sub(scores, peak, out=spare)).sum(1)
+            tilt = dot(powers, torch.sub(scores, peak, out=spare))
         return torch.stack((unit, tilt.mul_(unit), path))
+
+
+dot = torch.linalg.vecdot  # of two rows, in one pass
 
 
 def _path(powers: Tensor, total: Tensor | float, place: int, start: int) -> Tensor:
