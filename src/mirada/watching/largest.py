@@ -29,14 +29,17 @@ class Largest:
         """(rows, keys): where the scores of a piece are to be written."""
         return self.levels[0][piece, :rows, :keys]
 
-    def climb(self, piece: int, rows: int, keys: int) -> Tensor:
-        """(rows, 1): the largest of each row of a piece that has been written."""
+    def climb(self, piece: int, rows: int, keys: int) -> None:
+        """The largest of every 8, and of every 64, of a piece that has been written."""
         if keys < self.width:
             self.levels[0][piece, :rows, keys:] = -math.inf
         for below, above in zip(self.levels, self.levels[1:], strict=False):
             of_groups = below[piece, :rows].unflatten(1, (FAN, -1))
             torch.amax(of_groups, 1, out=above[piece, :rows])
-        return self.levels[-1][piece, :rows].amax(1, keepdim=True)
+
+    def peaks(self, pieces: slice, rows: int) -> Tensor:
+        """(pieces, rows): the largest of each row of these pieces."""
+        return self.levels[-1][pieces, :rows].amax(-1)
 
     def find(self, pieces: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
         """The largest scores, descending, and their columns: (rows, count) each; of equals the lower first.

@@ -14,14 +14,14 @@ from torch import Tensor
 from mirada.watching.head import Head
 from mirada.watching.largest import Largest
 from mirada.watching.overview import Received, Tiles, received, regions, tiles
-from mirada.watching.walk import blocks, scores_into, span
+from mirada.watching.walk import all_see, blocks, scores_into, span
 
 __all__ = ["Received", "RowSummary", "Tiles", "received", "regions", "summarise", "tiles"]
 
 PIECE = 2048  # keys
 ROWS = 128  # of a block, at most: with more the product gets no faster
 BLOCK = 52_000_000  # bytes of scores that are kept at a time, until the largest of their rows are known
-SMALL = 8.0  # as far from 0 as scores may be summed as they are: float32 then keeps six places
+SMALL = 16.0  # as far from 0 as scores may be summed as they are: float32 then keeps six places
 FLOOR = -1000.0  # a score this far below the largest has weight 0 in every dtype; −inf would make NaN of 0
 
 
@@ -77,52 +77,91 @@ def summarise(
 
 
 class _Walk:
-    """Summarises one block of rows after the other, in the same space."""
+    """Summarises one block of rows after the other, in the same space.
+
+    Of every piece it notes three sums of powers, each (rows,). Where every score counts, softmax makes one
+    pass of what would be four, and the sums are of its weights: they are brought to the powers of
+    e^(score − peak) for all pieces at once, since small steps cost more than what they do.
+    """
 
     def __init__(self, head: Head, rows: int):
         self.head, self.rows = head, rows
+        like = {"dtype": head.dtype, "device": head.query.device}
         self.largest = Largest(rows, head.keys, PIECE, head.dtype, head.query.device)
-        shape = (2, rows, self.largest.width)
-        self.powers, self.spare = torch.empty(shape, dtype=head.dtype, device=head.query.device)
+        width = self.largest.width
+        self.powers, self.spare = torch.empty((2, rows, width), **like)
+        self.sums = torch.empty((-(-head.keys // width), 3, rows), **like)
+        self.order = torch.arange(width, **like)
+        self.longest = head.key.to(head.dtype).norm(dim=1).amax()  # no score is larger than this · |query|
 
     def summarise(self, block: slice, top: int, first: int) -> tuple[Tensor, Tensor, Tensor]:
         """The largest weights (rows, top or fewer), their keys, and the numbers of RowSummary (4, rows)."""
-        head, count = self.head, block.stop - block.start
+        head, count, place = self.head, block.stop - block.start, block.start + first
         query = head.query[block].to(head.dtype) * head.scale
+        near = bool(query.norm(dim=1).amax() * self.longest <= SMALL)
         reach = head.reach(block)
-        peaks, sums = [], []
+        sides = []  # of the pieces of which only weights were summed: 1 before the rows, −1 behind, 0 across
         for number, keys in enumerate(blocks(reach, self.largest.width)):
             size = keys.stop - keys.start
             scores = scores_into(self.largest.place(number, count, size), head, query, block, keys)
-            peaks.append(self.largest.climb(number, count, size)[:, 0])
-            sums.append(self._sums(scores, peaks[-1][:, None], block.start + first, keys.start))
-        scores, columns = self.largest.find(len(peaks), count, top)
-        peak, whole, numbers = _join(torch.stack(peaks), torch.stack(sums), head.sink)
+            self.largest.climb(number, count, size)
+            sums = self.sums[number, :, :count]
+            whole = all_see(head, block, keys)
+            peak = None
+            if not (whole and near):
+                peak = self.largest.peaks(slice(number, number + 1), count)[0, :, None]
+            if whole:
+                sides.append(self._weights(scores, peak, sums, place, keys))
+            else:
+                assert peak is not None
+                self._powers(scores, peak, sums, place, keys.start)
+                sides.append(None)
+        pieces = len(sides)
+        peaks = self.largest.peaks(slice(0, pieces), count)
+        sums = self._powers_of(self.sums[:pieces, :, :count], peaks, near, sides, place - reach.start)
+        scores, columns = self.largest.find(pieces, count, top)
+        peak, whole, numbers = _join(peaks, sums, head.sink)
         weights = (scores - peak[:, None]).exp() / whole[:, None]
         masked = scores == -math.inf
         return weights.masked_fill(masked, 0), (columns + reach.start).masked_fill(masked, -1), numbers
 
-    def _sums(self, scores: Tensor, peak: Tensor, place: int, start: int) -> Tensor:
-        """(3, rows), of the powers e^(score − peak): Σ power, Σ power · (score − peak), and `_path`."""
+    def _weights(self, scores: Tensor, peak: Tensor | None, sums: Tensor, place: int, keys: slice) -> int:
+        """Of a softmax over the piece: its largest weight, Σ w · score, and Σ w · key or `_path`."""
         powers, spare = (space[: scores.shape[0], : scores.shape[1]] for space in (self.powers, self.spare))
-        if self.head.mask is not None:
-            # −inf − −inf is NaN, and so is 0 · −inf: masked keys go to the floor.
-            torch.sub(scores, _finite(peak), out=spare).clamp_(min=FLOOR)
-            total = torch.exp(spare, out=powers).sum(1)
-            return torch.stack((total, dot(spare, powers), _path(powers, total, place, start)))
-        # Softmax makes one pass of what would be four. The largest power is 1: that tells its unit.
         torch.softmax(scores, 1, out=powers)
-        unit = powers.amax(1).reciprocal_()
-        path = _path(powers, 1.0, place, start).mul_(unit)
-        low, high = peak.aminmax()
-        if low >= -SMALL and high <= SMALL:
-            tilt = dot(powers, scores).sub_(peak[:, 0])
-        else:
-            tilt = dot(powers, torch.sub(scores, peak, out=spare))
-        return torch.stack((unit, tilt.mul_(unit), path))
+        torch.amax(powers, 1, out=sums[0])
+        # Far from 0, a sum of scores has few digits left: there they are taken from their peak.
+        tilted = scores if peak is None else torch.sub(scores, peak, out=spare)
+        torch.linalg.vecdot(powers, tilted, out=sums[1])
+        if keys.stop <= place or keys.start >= place + len(scores):
+            torch.mv(powers, self.order[: scores.shape[1]], out=sums[2])
+            return 1 if keys.stop <= place else -1
+        sums[2] = _path(powers, 1.0, place, keys.start)
+        return 0
 
+    def _powers(self, scores: Tensor, peak: Tensor, sums: Tensor, place: int, start: int) -> None:
+        """Where some are masked, Σ power, Σ power · (score − peak) and `_path` at once."""
+        powers, spare = (space[: scores.shape[0], : scores.shape[1]] for space in (self.powers, self.spare))
+        # −inf − −inf is NaN, and so is 0 · −inf: masked keys go to the floor.
+        torch.sub(scores, _finite(peak), out=spare).clamp_(min=FLOOR)
+        torch.sum(torch.exp(spare, out=powers), 1, out=sums[0])
+        torch.linalg.vecdot(spare, powers, out=sums[1])
+        sums[2] = _path(powers, sums[0], place, start)
 
-dot = torch.linalg.vecdot  # of two rows, in one pass
+    def _powers_of(
+        self, sums: Tensor, peaks: Tensor, near: bool, sides: list[int | None], place: int
+    ) -> Tensor:
+        """(pieces, 3, rows): sums of weights made sums of powers, whose largest is 1: it tells the unit."""
+        whole = torch.tensor([side is not None for side in sides], device=sums.device)[:, None]
+        side = torch.tensor([side or 0 for side in sides], dtype=sums.dtype, device=sums.device)[:, None]
+        first, tilt, path = sums.unbind(1)
+        unit = torch.where(whole, 1 / first, 1)
+        total = torch.where(whole, unit, first)
+        tilt = torch.where(whole, tilt - peaks if near else tilt, tilt) * unit
+        starts = torch.arange(len(sides), dtype=sums.dtype, device=sums.device)[:, None] * self.largest.width
+        places = place + torch.arange(sums.shape[-1], dtype=sums.dtype, device=sums.device) - starts
+        path = torch.where(side == 0, path, side * (places - path)) * unit
+        return torch.stack((total, tilt, path), 1)
 
 
 def _path(powers: Tensor, total: Tensor | float, place: int, start: int) -> Tensor:
