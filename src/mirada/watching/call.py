@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from mirada.layers.masks import Mask
-from mirada.watching.head import Head, bend, log_sum_exp, weigh
+from mirada.watching.head import Head, bend, shares, weigh
 
 Apart = tuple[float, float]  # a difference, and the largest of the numbers that were compared
 SAME: Apart = (0.0, 0.0)
@@ -136,11 +136,9 @@ class Call:
 
     def _weighed(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The weights in the precision of the scores, and which rows may look at anybody."""
-        total = log_sum_exp(scores, None if self.sinks is None else self.sinks[:, None, None])
-        may = scores > -math.inf
         # A row that may look at nobody is 0 here; models make of it what they like.
-        somebody = may.any(-1, keepdim=True)
-        return torch.where(may & somebody, (scores - total).exp(), 0), somebody
+        somebody = (scores > -math.inf).any(-1, keepdim=True)
+        return shares(scores, None if self.sinks is None else self.sinks[:, None, None]), somebody
 
     def _proved_closely(self, scores: Tensor, value: Tensor, found: Tensor, apart: Apart) -> "Call":
         """With the largest value that is seen, and with NaN and infinity told apart."""

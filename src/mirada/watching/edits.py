@@ -15,6 +15,7 @@ from torch import Tensor
 
 from mirada.layers.masks import Mask
 from mirada.watching.gaze import Gaze
+from mirada.watching.head import shares
 from mirada.watching.inputs import Inputs
 from mirada.watching.watcher import Place, is_cross, matches
 
@@ -191,7 +192,7 @@ def edited(seen_by: Sequence[Place], inputs: Callable[[], Inputs], dropout: floa
         if edit.inputs is not None:
             given = edit.inputs(given, at)
     scores = given.bare().scores(range(heads), range(rows))
-    weights = softmax(scores, None if given.sinks is None else given.sinks[:, None, None])
+    weights = shares(scores, None if given.sinks is None else given.sinks[:, None, None])
     value = given.value.to(weights.dtype)
     value = value.repeat_interleave(heads // value.shape[1], dim=1)
     output = looked = weights @ value
@@ -207,18 +208,6 @@ def own_keys(given: Inputs) -> Tensor:
     """Where a group of heads shares a key, each with a key of its own."""
     batch, heads, _, _ = given.shape
     return given.key.expand(batch, -1, -1, -1).repeat_interleave(heads // given.key.shape[1], dim=1)
-
-
-def softmax(scores: Tensor, sinks: Tensor | None) -> Tensor:
-    """With gradients; 0 in a row that may look at nobody."""
-    nobody = (scores == -math.inf).all(-1, keepdim=True)
-    scores = scores.masked_fill(nobody, 0)
-    if sinks is not None:
-        sinks = sinks.to(scores).expand(*scores.shape[:-1], 1)
-        weights = torch.cat([scores, sinks], -1).softmax(-1)[..., :-1]
-    else:
-        weights = scores.softmax(-1)
-    return weights.masked_fill(nobody, 0)
 
 
 def with_heads(x: Tensor, heads: list[int], change: Callable[[Tensor], Tensor]) -> Tensor:

@@ -15,11 +15,10 @@ from mirada.watching.prints import table
 Key = tuple[str, str]  # path and kind
 
 
-class Run:
-    """One run of the model, or one decoding: at most one look for a module and a kind."""
+class Looks:
+    """Looks by number, by path or pattern, or by path and kind."""
 
-    def __init__(self):
-        self.looks: dict[Key, Look] = {}
+    looks: dict[Key, Look]
 
     def __len__(self) -> int:
         return len(self.looks)
@@ -30,12 +29,19 @@ class Run:
     def __getitem__(self, which: int | str | Key) -> Look:
         return chosen(self.looks, which)
 
+
+class Run(Looks):
+    """One run of the model, or one decoding: at most one look for a module and a kind."""
+
+    def __init__(self):
+        self.looks = {}
+
     @property
     def steps(self) -> int:
         return max((look.steps for look in self), default=0)
 
 
-class Gaze:
+class Gaze(Looks):
     """Whom each token looks at, layer by layer. `print` it for what there is.
 
     `gaze[i]` and `gaze["layer.path"]` are looks, counted in the order in which the modules were first
@@ -67,17 +73,8 @@ class Gaze:
         for look in (look for run in self.runs for look in run):
             look.tokens = tokens
 
-    def __len__(self) -> int:
-        return len(self.looks)
-
-    def __iter__(self) -> Iterator[Look]:
-        return iter(self.looks.values())
-
-    def __getitem__(self, which: int | str | Key) -> Look:
-        return chosen(self.looks, which)
-
     @property
-    def looks(self) -> dict[Key, Look]:
+    def looks(self) -> dict[Key, Look]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The last look of each module and kind, in the order of their first call."""
         return {key: look for run in self.runs for key, look in run.looks.items()}
 

@@ -14,12 +14,6 @@ def bend(scores: Tensor, softcap: float | None) -> Tensor:
     return scores if softcap is None else softcap * torch.tanh(scores / softcap)
 
 
-def log_sum_exp(scores: Tensor, sink: Tensor | None) -> Tensor:
-    """(…, rows, 1) of whole rows of scores; −inf for a row that may look at nobody and has no sink."""
-    total = torch.logsumexp(scores, -1, keepdim=True)
-    return total if sink is None else torch.logaddexp(total, sink.to(total))
-
-
 def shares(scores: Tensor, sink: Tensor | None) -> Tensor:
     """Softmax over the keys, in the dtype of the scores, 0 in a row that may look at nobody.
 
@@ -28,9 +22,9 @@ def shares(scores: Tensor, sink: Tensor | None) -> Tensor:
     """
     if scores.shape[-1] == 0:
         return scores
-    largest = scores.amax(-1, keepdim=True)
+    largest = scores.detach().amax(-1, keepdim=True)  # it only keeps the powers small
     if sink is not None:
-        largest = largest.maximum(sink.to(scores))
+        largest = largest.maximum(sink.detach().to(scores))
     largest = torch.where(largest == -math.inf, 0, largest)
     powers = (scores - largest).exp()
     total = powers.sum(-1, keepdim=True)
@@ -98,10 +92,6 @@ class Head:
     def weights(self, rows: slice) -> Tensor:
         """(rows, keys), float32. A row sums to 1, with a sink to less, and to 0 if it may look at nobody."""
         return weigh(self.scores(rows, slice(0, self.keys)), self._sink)
-
-    def log_sum_exp(self, scores: Tensor) -> Tensor:
-        """(rows, 1) of whole rows of scores; −inf for a row that may look at nobody."""
-        return log_sum_exp(scores, self._sink)
 
     @property
     def _sink(self) -> Tensor | None:

@@ -52,7 +52,7 @@ def watch(
     Raises:
         TypeError: model is not a PyTorch module.
         ValueError: a pattern that matches nothing, a head that does not exist, a gaze larger than `memory`.
-        NothingSeen: on leaving, if no attention was seen.
+        NothingSeen: on leaving, if no attention was seen, or none where a pattern or an edit chooses it.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"model is a {type(model).__name__}; expected a torch.nn.Module")
