@@ -1,0 +1,111 @@
+"""What a model is made of, in a few numbers: frozen, checked, and readable back from JSON."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self, get_args
+
+from mirada.layers.block import BlockConfig
+
+Positions = Literal["learned", "sinusoidal", "rotary", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackConfig:
+    """What the three families have in common.
+
+    Args:
+        d_model: width of each place, from the embedding to the output.
+        num_heads: heads of each attention.
+        num_blocks: blocks one above the other; of an encoder-decoder, on each side.
+        d_mlp: width inside the MLPs; 4 · d_model unless given.
+        positions: how a place is known: "learned" and "sinusoidal" add a vector to the token's, "rotary"
+            turns queries and keys in each block, "none" leaves a bag of words.
+        tied: read the logits with the vectors of the token embedding, and learn no output layer.
+        block: the rest of each block. Its rotary, cross_attention and d_context are the model's to set.
+
+    Raises:
+        ValueError: a size below 1, or what these do not allow.
+    """
+
+    d_model: int = 32
+    num_heads: int = 2
+    num_blocks: int = 1
+    d_mlp: int | None = None
+    positions: Positions = "learned"
+    tied: bool = False
+    block: BlockConfig = field(default_factory=BlockConfig)
+
+    def __post_init__(self):
+        for name, size in vars(self).items():
+            if isinstance(size, int) and size < 1 and not isinstance(size, bool):
+                raise ValueError(f"{name} must be at least 1, but is {size}")
+        if self.positions not in get_args(Positions):
+            allowed = ", ".join(get_args(Positions))
+            raise ValueError(f"positions must be one of {allowed}, but is {self.positions!r}")
+        for name in ("rotary", "cross_attention", "d_context"):
+            if getattr(self.block, name):
+                raise ValueError(
+                    f'leave block.{name} out: the model sets it (positions="rotary", its family)'
+                )
+
+    @property
+    def mlp_width(self) -> int:
+        return 4 * self.d_model if self.d_mlp is None else self.d_mlp
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, texts and one dict inside, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The config that `to_dict` told of. TypeError for a name that it does not have."""
+        return cls(**{**values, "block": BlockConfig(**values.get("block", {}))})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneSequence(StackConfig):
+    vocabulary: int
+    outputs: int | None = None
+    max_length: int
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.tied and self.num_outputs != self.vocabulary:
+            raise ValueError(
+                f"tied needs as many outputs as tokens, but outputs={self.outputs} and "
+                f"vocabulary={self.vocabulary}"
+            )
+
+    @property
+    def num_outputs(self) -> int:
+        return self.vocabulary if self.outputs is None else self.outputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderConfig(_OneSequence):
+    """Of an `Encoder`. What stands in StackConfig, and:
+
+    Args:
+        vocabulary: how many tokens there are, 0 to vocabulary - 1.
+        outputs: how many logits each place gives; as many as the vocabulary unless given.
+        max_length: places of the learned table. The other positions take any length.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecoderConfig(_OneSequence):
+    """Of a `Decoder`: the same fields as EncoderConfig."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderDecoderConfig(StackConfig):
+    """Of an `EncoderDecoder`. What stands in StackConfig, and:
+
+    Args:
+        source_vocabulary, target_vocabulary: how many tokens there are on each side.
+        source_length, target_length: places of the two learned tables.
+    """
+
+    source_vocabulary: int
+    target_vocabulary: int
+    source_length: int
+    target_length: int
