@@ -75,7 +75,7 @@ def test_heads_and_rows_of_a_look():
     with pytest.raises(ValueError, match=r"head 1 is not there: layers\.0 has heads 0, 2"):
         look.weights(heads=1)
     for row in (5, -6):
-        with pytest.raises(ValueError, match=f"row {row} is not there: layers.0 has rows 0 to 4"):
+        with pytest.raises(ValueError, match=f"layers.0: row {row} is not there: there are 5, 0 to 4"):
             look.weights(rows=[0, row])
     with pytest.raises(ValueError, match="sample 2 is not there"):
         look.scene(0, sample=2)

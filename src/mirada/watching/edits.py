@@ -14,14 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from mirada.layers.masks import Mask
+from mirada.watching.asking import Which, places
 from mirada.watching.gaze import Gaze
 from mirada.watching.head import shares
 from mirada.watching.inputs import Inputs
 from mirada.watching.watcher import Place, is_cross, matches
 
 __all__ = ["Edit", "ablate_head", "add_to_key", "add_to_query", "block_look", "patch", "temperature"]
-
-Numbers = int | Sequence[int] | slice | None  # None: all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +29,7 @@ class Edit:
 
     what: str
     modules: tuple[str, ...]
-    heads: Numbers
+    heads: Which
     inputs: Callable[[Inputs, "At"], Inputs] | None = None  # changes what attention is given
     output: Callable[[Tensor, "At"], Tensor] | None = None  # or what it gives, (batch, heads, rows, dv)
 
@@ -52,7 +51,7 @@ class At:
 
 
 def block_look(
-    query: Numbers = None, key: Numbers = None, *, modules: str | Sequence[str] = (), heads: Numbers = None
+    query: Which = None, key: Which = None, *, modules: str | Sequence[str] = (), heads: Which = None
 ) -> Edit:
     """Rows `query` may not look at keys `key`. A row that may look at nobody takes nothing: it gets 0."""
 
@@ -68,7 +67,7 @@ def block_look(
     return Edit("block_look", patterns(modules), heads, inputs)
 
 
-def ablate_head(*, modules: str | Sequence[str] = (), heads: Numbers = None, mean: bool = False) -> Edit:
+def ablate_head(*, modules: str | Sequence[str] = (), heads: Which = None, mean: bool = False) -> Edit:
     """What these heads give is 0, or with `mean` the average of what they give over the rows of that run."""
 
     def output(mixed: Tensor, at: At) -> Tensor:
@@ -80,7 +79,7 @@ def ablate_head(*, modules: str | Sequence[str] = (), heads: Numbers = None, mea
     return Edit("ablate_head", patterns(modules), heads, output=output)
 
 
-def temperature(value: float, *, modules: str | Sequence[str] = (), heads: Numbers = None) -> Edit:
+def temperature(value: float, *, modules: str | Sequence[str] = (), heads: Which = None) -> Edit:
     """q·k is divided by `value` as well: below 1 these heads focus, above they spread. Biases stay."""
     if not 0 < value < math.inf:
         raise ValueError(f"temperature is {value}; expected a positive, finite number")
@@ -92,14 +91,14 @@ def temperature(value: float, *, modules: str | Sequence[str] = (), heads: Numbe
 
 
 def add_to_query(
-    vector: Tensor, query: Numbers = None, *, modules: str | Sequence[str] = (), heads: Numbers = None
+    vector: Tensor, query: Which = None, *, modules: str | Sequence[str] = (), heads: Which = None
 ) -> Edit:
     """Add `vector`, broadcast to (batch, heads, rows, d) of those chosen, after rotary positions."""
     return _add("query", vector, query, modules, heads)
 
 
 def add_to_key(
-    vector: Tensor, key: Numbers = None, *, modules: str | Sequence[str] = (), heads: Numbers = None
+    vector: Tensor, key: Which = None, *, modules: str | Sequence[str] = (), heads: Which = None
 ) -> Edit:
     """Add `vector`, broadcast to (batch, heads, keys, d) of those chosen, after rotary positions.
 
@@ -108,7 +107,7 @@ def add_to_key(
     return _add("key", vector, key, modules, heads)
 
 
-def patch(gaze: Gaze, *, modules: str | Sequence[str] = (), heads: Numbers = None) -> Edit:
+def patch(gaze: Gaze, *, modules: str | Sequence[str] = (), heads: Which = None) -> Edit:
     """These heads look as they did in another run, mask and all, and take this run's values.
 
     The modules must have been seen in `gaze`, with as many rows and keys.
@@ -148,14 +147,14 @@ def of_both(given: Inputs, other: Mask | None, shape: tuple[int, ...], heads: li
     return Mask.bias(with_heads(numbers[0], heads, lambda x: numbers[1].expand_as(x)))
 
 
-def _add(name: str, vector: Tensor, where: Numbers, modules: str | Sequence[str], heads: Numbers) -> Edit:
+def _add(name: str, vector: Tensor, where: Which, modules: str | Sequence[str], heads: Which) -> Edit:
     vector = torch.as_tensor(vector)
 
     def inputs(given: Inputs, at: At) -> Inputs:
         x = own_keys(given) if name == "key" else given.query
 
         def added(chosen: Tensor) -> Tensor:
-            rows = places(where, chosen.shape[-2])
+            rows = places(where, chosen.shape[-2], name)
             change = torch.zeros_like(chosen)
             change[..., rows, :] = vector.to(chosen).expand(*chosen.shape[:-2], len(rows), chosen.shape[-1])
             return chosen + change
@@ -215,18 +214,6 @@ def with_heads(x: Tensor, heads: list[int], change: Callable[[Tensor], Tensor]) 
     changed = x.clone()
     changed[:, heads] = change(x[:, heads])
     return changed
-
-
-def places(numbers: Numbers, size: int, name: str = "place") -> list[int]:
-    """Numbers from 0; negative ones count from the end. ValueError for one that is not there."""
-    if numbers is None or isinstance(numbers, slice):
-        return list(range(size)[numbers or slice(None)])
-    found = []
-    for number in [numbers] if isinstance(numbers, int) else numbers:
-        if not -size <= number < size:
-            raise ValueError(f"{name} {number} is not there: there are {size}, 0 to {size - 1}")
-        found.append(number % size)
-    return found
 
 
 def patterns(modules: str | Sequence[str]) -> tuple[str, ...]:

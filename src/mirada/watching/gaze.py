@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mirada.watching.asking import Which
 from mirada.watching.call import Call, bytes_of
 from mirada.watching.joining import begun, continues, join
-from mirada.watching.look import Kind, Look, Which
+from mirada.watching.look import Kind, Look
 from mirada.watching.prints import table
 
 Key = tuple[str, str]  # path and kind
@@ -113,7 +114,7 @@ class Gaze(Looks):
                 + (", ".join(f"{rows} × {keys}" for rows, keys in sorted(sizes)) or "none")
             )
         ((length, _),) = sizes
-        carried = torch.eye(length, dtype=torch.float32)[looks[-1]._asked(rows)]
+        carried = torch.eye(length, dtype=torch.float32)[looks[-1]._rows(rows)]
         for look in reversed(looks):
             mixed = torch.zeros_like(carried)
             step = max(1, 2**24 // (length * len(look.heads)))

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from mirada.layers.masks import Mask
 from mirada.watching.call import Call
-from mirada.watching.look import Kind, Look, filled
+from mirada.watching.filled import filled
+from mirada.watching.look import Kind, Look
 
 
 def begun(path: str, kind: Kind, where: str, call: Call) -> Look:

@@ -1,7 +1,6 @@
 """A look: all that one module's attention saw in one run, over all steps of a decoding."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import torch
@@ -9,16 +8,16 @@ from torch import Tensor
 
 from mirada.layers.masks import Mask
 from mirada.views.scene import Scene
-from mirada.watching.call import Call, bytes_of, runs
+from mirada.watching.asking import Which, places, spans
+from mirada.watching.call import Call, bytes_of
+from mirada.watching.filled import filled
 from mirada.watching.head import Head
-from mirada.watching.longview import summarise
 from mirada.watching.overview import Tiles, received, regions, tiles
 from mirada.watching.prints import describe, say_row
 from mirada.watching.scenes import scene_of
+from mirada.watching.steps import summary_of, table_of
 
-Which = int | slice | Iterable[int] | None  # heads or rows; None: all of them
 Kind = Literal["self", "cross"]
-LARGEST = 4 * 2**30  # bytes of a table that is handed out
 
 SEEN, MASKED, ABSENT = 0, 1, 2  # see Look.states
 
@@ -154,7 +153,7 @@ class Look:
         Raises:
             ValueError: a head or row that does not exist, or a table larger than 4 GiB.
         """
-        return self._table(lambda call, h, r: call.weights(h, r), heads, rows, 0.0, torch.float32)
+        return table_of(self, Call.weights, self._heads(heads), self._rows(rows), 0.0, torch.float32)
 
     def states(self, heads: Which = None, rows: Which = None) -> Tensor:
         """(batch, heads, rows, keys), uint8: 0 may be looked at (if a weight is 0 there, it is tiny),
@@ -163,7 +162,7 @@ class Look:
         def of(call: Call, h: Sequence[int], r: Sequence[int]) -> Tensor:
             return torch.where(call.scores(h, r) == -torch.inf, MASKED, SEEN).to(torch.uint8)
 
-        return self._table(of, heads, rows, ABSENT, torch.uint8)
+        return table_of(self, of, self._heads(heads), self._rows(rows), ABSENT, torch.uint8)
 
     def scene(
         self, head: int, sample: int = 0, tokens: Sequence[str] | None = None, rows: Which = None
@@ -174,7 +173,7 @@ class Look:
         Raises ValueError where a scene cannot say what this head does (sinks, bent scores), or tokens are
         not as many as keys.
         """
-        return scene_of(self, self._heads(head)[0], self._sample(sample), tokens, self._asked(rows))
+        return scene_of(self, self._heads(head)[0], self._sample(sample), tokens, self._rows(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """What it is, in plain Python, ready for JSON."""
@@ -204,7 +203,7 @@ class Look:
 
     def row(self, row: int, head: int, sample: int = 0, k: int = 8) -> str:
         """Whom one row looks at most, in words: percentages, and how many keys are masked or absent."""
-        return say_row(self, self._asked(row)[0], head, self._sample(sample), k)
+        return say_row(self, self._rows(row)[0], head, self._sample(sample), k)
 
     # At any length: none of these builds the table.
 
@@ -307,100 +306,11 @@ class Look:
             raise ValueError(f"sample {sample} is not there: {self.path} has samples 0 to {self.batch - 1}")
         return sample
 
-    def _asked(self, rows: Which) -> list[int]:
-        """Rows by their numbers from 0, in the order asked for."""
-        if rows is None or isinstance(rows, slice):
-            return list(range(self.rows)[rows or slice(None)])
-        found = []
-        for row in [rows] if isinstance(rows, int) else rows:
-            if not -self.rows <= row < self.rows:
-                raise ValueError(f"row {row} is not there: {self.path} has rows 0 to {self.rows - 1}")
-            found.append(int(row) % self.rows)
-        return found
-
-    def _parts(self, rows: Which) -> list[tuple[int, list[int]]]:
-        """The rows in the order asked for, as pieces of one step each: which step, and which of its rows."""
-        step_of = [(step, i) for step, call in enumerate(self.calls) for i in range(call.shape[2])]
-        parts: list[tuple[int, list[int]]] = []
-        for step, i in (step_of[row] for row in self._asked(rows)):
-            if parts and parts[-1][0] == step:
-                parts[-1][1].append(i)
-            else:
-                parts.append((step, [i]))
-        return parts
-
-    def _table(self, of: Callable, heads: Which, rows: Which, nothing: float, dtype: torch.dtype) -> Tensor:
-        kept, parts = self._heads(heads), self._parts(rows)
-        count = sum(len(chosen) for _, chosen in parts)
-        shape = (self.batch, len(kept), count, self.keys)
-        size = shape[0] * shape[1] * shape[2] * shape[3] * 4
-        if size > LARGEST:
-            raise ValueError(
-                f"the table of {' × '.join(map(str, shape))} weights takes {size / 1e9:,.1f} GB: "
-                "ask for fewer heads or rows (rows=range(100)), or for what needs no table: .top(), .map()"
-            )
-        result = torch.full(shape, nothing, dtype=dtype, device=self.calls[0].query.device)
-        done = 0
-        for step, chosen in parts:
-            start, call = self.starts[step], self.calls[step]
-            place = result[:, :, done : done + len(chosen), start : start + call.shape[3]]
-            place.copy_(of(call, kept, chosen))
-            done += len(chosen)
-        return result
-
     def _summary(self, k: int, heads: Which, rows: Which) -> Callable[[str], Tensor]:
-        kept, parts = self._heads(heads), self._parts(rows)
-        found = []
-        for sample in range(self.batch):
-            for head in kept:
-                pieces = []
-                for step, chosen in parts:
-                    call = self.calls[step]
-                    first = filled(call) - call.shape[2]
-                    for run in runs(chosen):
-                        summary = summarise(call.head(sample, head), k, run, first=first)
-                        pieces.append(replace(summary, top_keys=moved(summary.top_keys, self.starts[step])))
-                found.append(pieces)
+        return summary_of(self, k, self._heads(heads), self._rows(rows))
 
-        def field(name: str) -> Tensor:
-            joined = [torch.cat([getattr(piece, name) for piece in pieces]) for pieces in found]
-            return torch.stack(joined).unflatten(0, (self.batch, len(kept)))
-
-        return field
+    def _rows(self, rows: Which) -> list[int]:
+        return places(rows, self.rows, f"{self.path}: row")
 
     def __repr__(self) -> str:
         return describe(self)
-
-
-def filled(call: Call) -> int:
-    """How many keys there are for the last row: a static cache has places that nothing was written to yet.
-
-    Its rows look to their own place, each one further than the one before, or else all to the end. Where
-    the last rows do neither, what the mask hides at the end is padding, and was written.
-    """
-    rows, keys = call.shape[2:]
-    if call.mask is None or rows >= keys:
-        return keys
-    ends = [end_of(call, row) for row in (0, max(rows - 2, 0), rows - 1)]
-    is_own = rows == 1 or ends[2] == ends[1] + 1 or ends[2] == ends[0]
-    return ends[2] if is_own and ends[2] else keys
-
-
-def end_of(call: Call, row: int) -> int:
-    """Behind the last key at which this row may look, in any sample and head; 0 if there is none."""
-    assert call.mask is not None
-    table = call.mask.table(call.shape, slice(row, row + 1), slice(0, call.shape[3]), call.key.device)
-    seen = table if table.dtype == torch.bool else table > -torch.inf
-    seen = seen.expand(*seen.shape[:-1], call.shape[3]).flatten(0, -2).any(0)
-    return int(seen.nonzero().amax()) + 1 if seen.any() else 0
-
-
-def moved(keys: Tensor, start: int) -> Tensor:
-    return torch.where(keys < 0, keys, keys + start)
-
-
-def spans(numbers: Sequence[int]) -> str:
-    """0 to 11, or a list where some are left out."""
-    if list(numbers) == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2:
-        return f"{numbers[0]} to {numbers[-1]}"
-    return ", ".join(map(str, numbers))

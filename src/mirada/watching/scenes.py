@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from mirada.views.scene import Scene, SceneMask
+from mirada.watching.call import runs
+from mirada.watching.steps import parts
 
 if TYPE_CHECKING:
     from mirada.watching.look import Look
@@ -57,14 +59,15 @@ def masks_of(look: "Look", head: int, sample: int, rows: list[int]) -> tuple[Sce
         return (SceneMask("causal"),)
     if len(rows) * look.keys > LARGEST:
         raise ValueError(f"the mask of {len(rows):,} × {look.keys:,} is too large for a scene: choose rows")
-    added = torch.full((look.rows, look.keys), -math.inf)
+    added = torch.full((len(rows), look.keys), -math.inf)
     done = 0
-    for start, part in zip(look.starts, (c.head(sample, head) for c in look.calls), strict=True):
-        allowance = part.allowance(slice(0, part.rows), slice(0, part.keys))
-        place = added[done : done + part.rows, start : start + part.keys]
-        place.copy_(torch.zeros(()) if allowance is None else allowance)
-        done += part.rows
-    added = added[rows]
+    for step, chosen in parts(look.calls, rows):
+        start, part = look.starts[step], look.calls[step].head(sample, head)
+        for run in runs(chosen):
+            allowance = part.allowance(run, slice(0, part.keys))
+            place = added[done : done + run.stop - run.start, start : start + part.keys]
+            place.copy_(torch.zeros(()) if allowance is None else allowance)
+            done += run.stop - run.start
     blocked = added == -math.inf
     found = [SceneMask("blocked", table=lists(blocked))] if blocked.any() else []
     bias = added.masked_fill(blocked, 0)
