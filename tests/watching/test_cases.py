@@ -82,6 +82,25 @@ def test_grouped_heads_packed_for_one_row():
     assert gaze.proved is True
 
 
+def test_rows_that_were_written_bear_their_own_names():
+    # bojieli/ai-agent-book#346: 560 tokens read, 290 written, and row 0 bore the name of token 0
+    from transformers.cache_utils import DynamicCache
+
+    model, tokens = FAMILIES["llama"](num_hidden_layers=1), ids(1, 16)
+    cache = DynamicCache(config=model.config)
+    names = [f"token {i}" for i in range(16)]
+    with torch.no_grad():
+        model(tokens[:, :11], cache=cache)
+        with watch(model) as gaze:
+            model(tokens[:, 11:], cache=cache)
+    gaze.tokens = names
+    (look,) = gaze
+    assert (look.rows, look.keys, look.positions) == (5, 16, [11, 12, 13, 14, 15])
+    scene = look.scene(0)
+    assert (list(scene.rows), list(scene.columns)) == (names[11:], names)
+    assert look.row(0, 0).startswith("Row 0, 'token 11'")
+
+
 LONG = """
 import resource, sys
 import torch
