@@ -10,24 +10,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from mirada import __version__
 from mirada.catalogue import LANGUAGES, Language, from_locale, say
-from mirada.command import Command, Group, choice, explain, port_number
-from mirada.lab import DEFAULT_PORT
-
-
-class Failure(Exception):
-    """What was asked could not be done; the sentence `key` of the catalogue says why and what to do."""
-
-    def __init__(self, key: str, **values: object):
-        super().__init__(key)
-        self.key = key
-        self.values = values
+from mirada.command import Failure, Group, explain, language_option
+from mirada.commands import export, lab
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -77,15 +67,9 @@ def asked_language(arguments: Sequence[str]) -> Language:
 def build(language: Language) -> click.Group:
     """The commands, with their help in `language`."""
 
-    def text(key: str, **values: object) -> str:
-        return say(f"cli.{key}", language, **values)
+    def text(key: str) -> str:
+        return say(f"cli.{key}", language)
 
-    def lang(key: str) -> click.Option:
-        return click.Option(
-            ["--lang"], type=choice("lang", LANGUAGES, language), metavar="es|en", help=text(key)
-        )
-
-    words_name = say("export.words_name", language)
     version = click.Option(
         ["--version"],
         is_flag=True,
@@ -94,45 +78,11 @@ def build(language: Language) -> click.Group:
         callback=show_version,
         help=text("version"),
     )
-    lab = Command(
-        "lab",
-        language,
-        callback=run_lab,
-        help=text("lab"),
-        params=[
-            click.Option(["--host"], default="127.0.0.1", metavar="127.0.0.1", help=text("lab_host")),
-            click.Option(
-                ["--port"],
-                type=port_number(language),
-                envvar="MIRADA_LAB_PORT",
-                metavar=str(DEFAULT_PORT),
-                help=text("lab_port", port=DEFAULT_PORT),
-            ),
-            lang("lab_lang"),
-            click.Option(["--no-browser"], is_flag=True, help=text("lab_no_browser")),
-        ],
-    )
-    words = Command(
-        "words",
-        language,
-        callback=export_words,
-        help=text("export_words"),
-        params=[
-            lang("export_lang"),
-            click.Option(
-                ["--output"],
-                default=words_name,
-                metavar=words_name,
-                help=text("export_output", name=words_name),
-            ),
-        ],
-    )
-    export = Group("export", language, commands=[words], params=[lang("lang")], help=text("export"))
     return Group(
         "mirada",
         language,
-        commands=[lab, export],
-        params=[lang("lang"), version],
+        commands=[lab.build(language), export.build(language)],
+        params=[language_option(text("lang"), language), version],
         help=text("about"),
         epilog=text("codes"),
     )
@@ -142,72 +92,6 @@ def show_version(context: click.Context, _: click.Parameter, wanted: bool) -> No
     if wanted:
         click.echo(f"mirada {__version__}")
         context.exit()
-
-
-@click.pass_context
-def run_lab(
-    context: click.Context, host: str, port: int | None, lang: Language | None, no_browser: bool
-) -> None:
-    language = spoken(context)
-    try:
-        from mirada.lab import server
-    except ImportError as error:
-        if (error.name or "").startswith("mirada"):
-            raise
-        raise Failure("cli.no_lab", name=error.name) from None
-    from mirada.views.page import BundleMissing
-
-    def tell(key: str, **values: object) -> None:
-        click.echo(say(key, language, **values))
-
-    browser = not no_browser and os.environ.get("MIRADA_LAB_BROWSER") != "0"
-    try:
-        server.run(host, port, lang, browser=browser, tell=tell)
-    except server.CannotListen as error:
-        raise Failure(error.key, **error.values) from None
-    except BundleMissing as error:
-        raise Failure("cli.no_bundle", path=error.path) from None
-    # A computation may still run in a thread, and the interpreter would wait for it.
-    sys.stdout.flush()
-    os._exit(0)
-
-
-@click.pass_context
-def export_words(context: click.Context, lang: Language | None, output: str) -> None:
-    from mirada.views.page import BundleMissing, words_page
-
-    language = spoken(context)
-    try:
-        page = words_page(lang or language)
-    except BundleMissing as error:
-        raise Failure("cli.no_bundle", path=error.path) from None
-    if output == "-":
-        sys.stdout.buffer.write(page.encode())
-        sys.stdout.buffer.flush()
-        return
-    write(Path(output), page, example=Path(output) / say("export.words_name", language))
-    click.echo(say("export.written", language, path=output, size=len(page.encode())))
-
-
-def write(path: Path, page: str, example: Path) -> None:
-    from mirada.views.files import write_text
-
-    try:
-        write_text(path, page)
-    except IsADirectoryError:
-        raise Failure("export.folder", path=path, example=example) from None
-    except (FileNotFoundError, NotADirectoryError):
-        raise Failure("export.no_folder", folder=path.parent) from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise Failure("export.unwritable", path=path, reason=error.strerror) from None
-
-
-def spoken(context: click.Context) -> Language:
-    """The language in which the commands were built."""
-    assert isinstance(context.command, Command)
-    return context.command.language
 
 
 if __name__ == "__main__":

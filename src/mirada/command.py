@@ -7,7 +7,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from mirada.catalogue import Language, say
+from mirada.catalogue import LANGUAGES, Language, say
+
+
+class Failure(Exception):
+    """What was asked could not be done; the sentence `key` of the catalogue says why and what to do."""
+
+    def __init__(self, key: str, **values: object):
+        super().__init__(key)
+        self.key = key
+        self.values = values
 
 
 class Mistyped(click.UsageError):
@@ -150,3 +159,13 @@ def explain(error: click.UsageError, language: Language) -> str:
 def unknown(key: str, name: str, close: Sequence[str], language: Language) -> str:
     sentence = say(key, language, name=name)
     return f"{sentence} {say('cli.suggestion', language, names=', '.join(close))}" if close else sentence
+
+
+def language_option(text: str, language: Language) -> click.Option:
+    return click.Option(["--lang"], type=choice("lang", LANGUAGES, language), metavar="es|en", help=text)
+
+
+def spoken(context: click.Context) -> Language:
+    """The language in which the commands were built."""
+    assert isinstance(context.command, Spoken)
+    return context.command.language
