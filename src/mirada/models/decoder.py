@@ -45,7 +45,6 @@ class Decoder(nn.Module):
         """
         if positions is None:
             positions = following(tokens, caches)
-        x = self.stack(
-            self.embedding(tokens, positions), mask=causal(mask), caches=caches, positions=positions
-        )
+        x, mask = self.embedding(tokens, positions), causal(tokens, mask, caches)
+        x = self.stack(x, mask=mask, caches=caches, positions=positions)
         return self.embedding.logits(x) if self.output_proj is None else self.output_proj(x)

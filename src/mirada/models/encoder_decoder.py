@@ -71,6 +71,6 @@ class EncoderDecoder(nn.Module):
         """
         if positions is None:
             positions = following(target, caches)
-        x = self.target_embedding(target, positions)
-        x = self.decoder(x, context, causal(target_mask), context_mask, caches=caches, positions=positions)
+        x, mask = self.target_embedding(target, positions), causal(target, target_mask, caches)
+        x = self.decoder(x, context, mask, context_mask, caches=caches, positions=positions)
         return self.target_embedding.logits(x) if self.output_proj is None else self.output_proj(x)

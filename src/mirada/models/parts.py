@@ -1,7 +1,9 @@
 """What the three families share: from tokens to vectors, the blocks, and from vectors to logits."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import torch
 import torch.nn.functional as F
@@ -102,10 +104,14 @@ class Stack(nn.Module):
         if caches is not None and len(caches) != len(self.blocks):
             raise ValueError(f"expected {len(self.blocks)} caches, one for each block, got {len(caches)}")
         positions = positions if self.is_rotary else None
-        for i, block in enumerate(self.blocks):
+        for i, block in enumerate(self):
             cache = None if caches is None else caches[i]
             x = block(x, context, mask, context_mask, cache=cache, positions=positions)
         return x if self.norm is None else self.norm(x)
+
+    def __iter__(self) -> Iterator[TransformerBlock]:
+        """The blocks, the first to be gone through first."""
+        return cast(Iterator[TransformerBlock], iter(self.blocks))
 
 
 def following(tokens: Tensor, caches: list[KVCache] | None) -> Tensor | None:
@@ -116,5 +122,8 @@ def following(tokens: Tensor, caches: list[KVCache] | None) -> Tensor | None:
     return torch.arange(start, start + tokens.shape[1], device=tokens.device)
 
 
-def causal(mask: Mask | None) -> Mask:
+def causal(tokens: Tensor, mask: Mask | None, caches: list[KVCache] | None) -> Mask | None:
+    """Nobody in tokens (batch, length) looks ahead, and what the mask says besides."""
+    if caches is not None and tokens.shape[1] == 1:  # the last of all: before it are all the others
+        return mask
     return Mask.causal() if mask is None else Mask.causal() & mask
