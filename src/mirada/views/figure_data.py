@@ -72,7 +72,7 @@ def only(scene: Scene, rows: Sequence[int]) -> Scene:
 
 
 def tiles(mean: Any) -> tuple["np.ndarray", "np.ndarray"]:
-    """The means as float64, and where there is none (NaN). ValueError for what no map can be made of."""
+    """Means as float64, and where there is none (NaN). ValueError for what no map can be made of."""
     import numpy as np
 
     given = mean.detach().cpu().double() if hasattr(mean, "detach") else mean
@@ -86,3 +86,13 @@ def tiles(mean: Any) -> tuple["np.ndarray", "np.ndarray"]:
             "mean holds a number below 0 or infinite; expected weights, and NaN where there are none"
         )
     return table, np.isnan(table)
+
+
+def weights(table: Any) -> tuple["np.ndarray", "np.ndarray"]:
+    """Weights as float64, and where there is none (NaN). ValueError for one that is not from 0 to 1."""
+    found, masked = tiles(table)
+    if found.max(where=~masked, initial=0.0) > 1 + 1e-6:
+        raise ValueError(
+            f"maps holds {found.max(where=~masked, initial=0.0):g}; expected weights from 0 to 1"
+        )
+    return found, masked

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from mirada.catalogue import LANGUAGES, Language, say
 from mirada.views import figure_data as data
+from mirada.views import figure_grid as grid
 from mirada.views import figure_layout as layout
 from mirada.views import figure_parts as parts
 from mirada.views import figure_rows as few
@@ -108,38 +109,47 @@ def heads(
         raise ValueError(f"columns is {columns}; expected how many stand side by side, at least 1")
     for scene in scenes:
         data.check_size(scene)
-    across = min(columns or max(4, math.ceil(math.sqrt(len(scenes)))), len(scenes))
-    down = math.ceil(len(scenes) / across)
     stated = scenes[0].axes if len({scene.axes for scene in scenes}) == 1 else ("", "")
-    with text.drawing([*titles, *stated]):
-        left, above, gap, foot = 24.0, 18.0, 7.0, 50.0
-        side = min(layout.WIDEST / across - gap, 130)
-        size = max(text.SMALLEST, min(text.LARGEST, side / 6))
-        row = side + 1.25 * size + gap
-        width, height = left + max(across * (side + gap), 235), above + down * row + foot
-        dots = max(max(len(scene.rows), len(scene.columns)) for scene in scenes) / side
-        figure = layout.figure(width, height, dots, engine=None)
-        image, any_masked, any_nobody = None, False, False
-        for place, (scene, title) in enumerate(zip(scenes, titles, strict=True)):
-            i, j = divmod(place, across)
-            x, y = left + j * (side + gap), height - above - (i + 1) * row + gap
-            ax = figure.add_axes((x / width, y / height, side / width, side / height))
-            weights, masked = data.tables(scene)
-            image = parts.paint(ax, weights, masked, squares=False)
-            any_masked |= bool(masked.any())
-            any_nobody |= parts.mark_nobody(ax, masked, at=4, markersize=2.5, markeredgewidth=0.7)
-            ratio = layout.extent(*weights.shape)
-            ax.set(xticks=[], yticks=[], box_aspect=ratio[1] / ratio[0])
-            ax.set_title(text.shortened(title), fontsize=size, pad=2.5, **text.plain())
-        looks, looked_at = layout.names(stated, language)
-        middle = (left + (across * (side + gap) - gap) / 2) / width, (foot + height - above) / 2 / height
-        figure.supylabel(looks, fontsize=text.LARGEST, x=4 / width, y=middle[1], **text.plain())
-        figure.suptitle(looked_at, fontsize=text.LARGEST, x=middle[0], y=1 - 3 / height, **text.plain())
-        ax = figure.add_axes((left / width, foot / height, 0.5, 0.01))
-        ax.set_axis_off()
-        others = parts.swatches(language, any_masked, any_nobody)
-        parts.legend(ax, image, say("page.figure_weight", language), language, others, top=-2)
-    return figure
+    across = min(columns or max(4, math.ceil(math.sqrt(len(scenes)))), len(scenes))
+    sizes = [max(len(scene.rows), len(scene.columns)) for scene in scenes]
+    return grid.draw((data.tables(scene) for scene in scenes), max(sizes), titles, across, stated, language)
+
+
+def strip(
+    maps: "Tensor",
+    *,
+    titles: Sequence[str],
+    names: Sequence[str] | None = None,
+    axes: tuple[str, str] = ("", ""),
+    language: Language = "en",
+) -> "Figure":
+    """How the maps of a model came about: one line a head, from left to right one map a moment.
+
+    Args:
+        maps: weights from 0 to 1, (moments, heads, rows, columns), 1 to 144 maps; NaN is hatched, as masked.
+        titles: of each moment.
+        names: of each head, written before its line; without them, none is.
+        axes: what rows and columns are, as in a scene.
+        language: "en" or "es".
+
+    Raises:
+        ValueError: another shape, more maps, a weight outside 0 to 1, titles or names that are not as many,
+            or an unknown language.
+        ImportError: matplotlib is missing.
+    """
+    _check_language(language)
+    if maps.dim() != 4 or not 1 <= maps.shape[0] * maps.shape[1] <= MOST_HEADS or not maps.numel():
+        raise ValueError(
+            f"maps has shape {tuple(maps.shape)}; expected (moments, heads, rows, columns), "
+            f"1 to {MOST_HEADS} maps of at least one cell"
+        )
+    for what, given, count in (("titles", titles, len(maps)), ("names", names, maps.shape[1])):
+        if given is not None and len(given) != count:
+            raise ValueError(f"{what} has {len(given)} of them; expected {count}")
+    lines = [table for head in maps.transpose(0, 1) for table in head]
+    drawn = (data.weights(table) for table in lines)
+    named = [*titles, *[""] * (len(lines) - len(titles))]
+    return grid.draw(drawn, max(maps.shape[2:]), named, len(maps), axes, language, names)
 
 
 def rows(
