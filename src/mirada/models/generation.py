@@ -94,8 +94,8 @@ def stream(
         raise ValueError("a prompt is empty: there is nothing to continue; give at least one token")
     if model.config.positions == "learned" and room > limit:
         raise ValueError(
-            f"{length} tokens and {max_new_tokens} new ones need {room} places, but there are {limit} learned "
-            f"positions: ask for {max(limit - length + 1, 0)} tokens at most, or give a shorter prompt"
+            f"{length} tokens and {max_new_tokens} new ones need {room} places, but learned positions end at "
+            f"{limit}: ask for {max(limit - length + 1, 0)} tokens at most, or give a shorter prompt"
         )
     generator = None if seed is None else torch.Generator(first.device).manual_seed(seed)
     choose = partial(draw, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
