@@ -147,9 +147,3 @@ def test_what_is_no_gaze_is_refused(tmp_path):
     save_file({"a": torch.zeros(3)}, tmp_path / "tensors")
     with pytest.raises(ValueError, match="holds tensors, but no gaze"):
         mirada.load_gaze(tmp_path / "tensors")
-
-
-def test_without_the_package_the_sentence_says_what_to_install(gaze, tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "safetensors.torch", None)
-    with pytest.raises(ImportError, match=r'pip install "mirada\[gaze\]"'):
-        gaze.save(tmp_path / "a.safetensors")

@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+import safetensors
 import torch
+from safetensors.torch import save_file
 from torch import Tensor
 
 from mirada.layers.masks import Mask, Part
@@ -32,7 +34,7 @@ def save(gaze: Gaze, path: str | os.PathLike, dtype: torch.dtype = torch.float32
         "runs": [[written.look(look) for look in run] for run in gaze.runs],
     }
     metadata = {"mirada": json.dumps(described)}
-    _safetensors().torch.save_file(written.tensors, os.fspath(path), metadata=metadata)
+    save_file(written.tensors, os.fspath(path), metadata=metadata)
 
 
 class _Written:
@@ -98,7 +100,6 @@ def load_gaze(path: str | os.PathLike) -> Gaze:
     """
     if not Path(path).is_file():
         raise ValueError(f"{os.fspath(path)} is not a file; expected one that gaze.save wrote")
-    safetensors = _safetensors()
     try:
         with safetensors.safe_open(os.fspath(path), framework="pt") as file:
             described = (file.metadata() or {}).get("mirada")
@@ -173,12 +174,3 @@ def _is(value: Any, kind: type) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{value!r} where a {kind.__name__} belongs")
     return value
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors
-        import safetensors.torch
-    except ImportError:
-        raise ImportError('gazes are kept in safetensors files: pip install "mirada[gaze]"') from None
-    return safetensors
