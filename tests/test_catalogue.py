@@ -9,6 +9,7 @@ import pytest
 import mirada
 from mirada.catalogue import LANGUAGES, from_header, from_locale, say, texts
 
+SECTIONS = ("page", "cli", "export", "lab", "problem", "training")
 SOURCES = sorted(Path(mirada.__file__).parent.rglob("*.py"))
 
 
@@ -35,7 +36,7 @@ def asked_for():
         for node in ast.walk(ast.parse(source.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 section, dot, rest = node.value.partition(".")
-                if dot and section in ("page", "cli", "export", "lab", "problem") and rest.isidentifier():
+                if dot and section in SECTIONS and rest.isidentifier():
                     yield node.value
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 words = [

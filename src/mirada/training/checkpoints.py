@@ -1,0 +1,151 @@
+"""Checkpoints: all that a run needs to go on as if it had never stopped, written whole or not at all.
+
+    checkpoints/step-00000313/
+        weights.safetensors   the model's
+        state.safetensors     of the optimizer, of the random numbers, of the order of the data
+        state.json            where in the run this is, and the SHA-256 of the other two and of itself
+
+A folder gets its name only when everything in it is on the disk. So one that a power failure cut short
+usually does not exist; one that it damaged all the same, or somebody did, is noticed by its sums.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from torch import Tensor
+
+from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.files import sync_folder, write_bytes
+
+KEPT = 2  # the newest, and one in case it is damaged
+WEIGHTS, STATE, TOLD = "weights.safetensors", "state.safetensors", "state.json"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What was read back.
+
+    Args:
+        step: after which it was written.
+        weights, state: tensors by name.
+        told: the rest, as JSON knows it.
+    """
+
+    step: int
+    weights: dict[str, Tensor]
+    state: dict[str, Tensor]
+    told: dict[str, Any]
+
+
+def write_checkpoint(
+    folder: Path, step: int, weights: Mapping[str, Tensor], state: Mapping[str, Tensor], told: dict[str, Any]
+) -> Path:
+    """Write the checkpoint of a step into `folder`, and keep the newest two.
+
+    Raises OSError, with all that was there before in place and nothing half done.
+    """
+    files = {WEIGHTS: packed(weights), STATE: packed(state)}
+    told = {**told, "step": step, "sha256": {name: digest(data) for name, data in files.items()}}
+    files[TOLD] = json.dumps({**told, "own_sha256": digest(canonical(told))}, indent=1).encode()
+    target = folder / f"step-{step:08d}"
+    beside = folder / f".{target.name}.{secrets.token_hex(4)}"
+    try:
+        beside.mkdir()
+        for name, data in files.items():
+            write_bytes(beside / name, data)
+        sync_folder(beside)
+        if target.exists():  # one that was found damaged: the run came by here again
+            os.replace(target, aside := beside.with_name(f"{beside.name}.old"))
+            shutil.rmtree(aside, ignore_errors=True)
+        os.replace(beside, target)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    sync_folder(folder)
+    tidy(folder, step)
+    return target
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """The newest checkpoint in `folder` that is whole; a TrainingWarning for each newer one that is not.
+
+    Raises TrainingError where none is.
+    """
+    damaged = []
+    for step, path in sorted(steps_in(folder), reverse=True):
+        try:
+            checkpoint = read_one(path)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            damaged.append((step, path, reason_of(error)))
+            continue
+        for _, bad, reason in damaged:
+            warnings.warn(
+                TrainingWarning("training.damaged", path=bad, reason=reason, step=step), stacklevel=2
+            )
+        return checkpoint
+    if damaged:
+        _, path, reason = damaged[0]
+        raise TrainingError("training.all_damaged", folder=folder, path=path, reason=reason)
+    raise TrainingError("training.no_checkpoint", folder=folder)
+
+
+def read_one(path: Path) -> Checkpoint:
+    """One that is whole. Raises OSError or ValueError that says why not, or what broken JSON leads to."""
+    told = json.loads((path / TOLD).read_bytes())
+    if told.pop("own_sha256") != digest(canonical(told)):
+        raise ValueError(f"{TOLD}: SHA-256")
+    tensors = {}
+    for name in (WEIGHTS, STATE):
+        data = (path / name).read_bytes()
+        if digest(data) != told["sha256"][name]:
+            raise ValueError(f"{name}: SHA-256")
+        tensors[name] = safetensors.torch.load(data)
+    return Checkpoint(told["step"], tensors[WEIGHTS], tensors[STATE], told)
+
+
+def steps_in(folder: Path) -> list[tuple[int, Path]]:
+    """Which steps have a checkpoint, whole or not. What has no name yet does not count."""
+    if not folder.is_dir():
+        return []
+    found = [(re.fullmatch(r"step-(\d+)", path.name), path) for path in folder.iterdir()]
+    return [(int(match[1]), path) for match, path in found if match]
+
+
+def tidy(folder: Path, step: int) -> None:
+    """Keep the newest two up to `step`. Later ones were damaged: else the run had gone on from them."""
+    found = sorted(steps_in(folder), reverse=True)
+    kept = [path for at, path in found if at <= step][:KEPT]
+    for path in folder.iterdir():
+        if path.name.startswith(("step-", ".step-")) and path not in kept:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def packed(tensors: Mapping[str, Tensor]) -> bytes:
+    return safetensors.torch.save({name: x.detach().cpu().contiguous() for name, x in tensors.items()})
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def canonical(told: dict[str, Any]) -> bytes:
+    return json.dumps(told, sort_keys=True).encode()
+
+
+def reason_of(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        name = Path(error.filename).name if error.filename else ""
+        return f"{name}: {error.strerror}" if name else str(error)
+    if isinstance(error, ValueError) and not isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return str(error)
+    return TOLD

@@ -1,0 +1,145 @@
+"""A task by its name, from a text, or from a file that somebody wrote."""
+
+import difflib
+import inspect
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mirada.training.errors import TrainingError
+from mirada.training.task import Task
+from mirada.training.tasks_decoder import Addition, Letters
+from mirada.training.tasks_encoder import Copy, Count, Reverse, Shift, Sort
+from mirada.training.tasks_pairs import NumberWords, ReversePairs
+
+BUILT_IN: dict[str, Callable[[], Task]] = {
+    "reverse": Reverse,
+    "copy": Copy,
+    "shift": Shift,
+    "sort": Sort,
+    "count": Count,
+    "addition": Addition,
+    "reverse-seq2seq": ReversePairs,
+    "numbers-es": lambda: NumberWords("es"),
+    "numbers-en": lambda: NumberWords("en"),
+}
+NAMES = (*BUILT_IN, "letters")  # the last needs a text: its file is the name
+
+
+def find_task(name: str | Task) -> Task:
+    """A built-in task by its name, somebody's own from `my_task.py`, or the next letter of `any_other.file`.
+
+    Raises TrainingError where there is none, and for every mistake in the file.
+    """
+    if isinstance(name, Task):
+        return name
+    if name in BUILT_IN:
+        return BUILT_IN[name]()
+    path = Path(name)
+    if path.suffix == ".py":
+        return from_file(path)
+    if path.is_file():
+        return Letters(path)
+    if name == "letters":
+        raise TrainingError("training.no_text")
+    close = difflib.get_close_matches(name, NAMES, 1)
+    if close:
+        raise TrainingError("training.no_task_close", name=name, close=close[0], names=", ".join(NAMES))
+    raise TrainingError("training.no_task", name=name, names=", ".join(NAMES))
+
+
+def described(told: dict[str, Any]) -> Task:
+    """The task that `Task.describe` told of. TrainingError where it cannot be found again."""
+    if "file" in told:
+        return from_file(Path(told["file"]))
+    if "name_only" in told:
+        raise TrainingError("training.give_task", name=told["name"])
+    if told["name"] == Letters.name:
+        return Letters(told["text"], told["context"], told["symbols"], told["sha256"])
+    if told["name"] in BUILT_IN:
+        return find_task(told["name"])
+    raise TrainingError("training.give_task", name=told["name"])
+
+
+def from_file(path: Path) -> Task:
+    """The one task that a Python file defines: an instance, or a class that can be made without arguments."""
+    path = path.absolute()
+    try:
+        code = compile(path.read_bytes(), str(path), "exec")
+    except OSError as error:
+        raise TrainingError("training.unreadable", path=path, reason=error.strerror or error) from None
+    except SyntaxError as error:
+        raise TrainingError(
+            "training.bad_syntax", path=path, line=error.lineno or 1, reason=error.msg
+        ) from None
+    except ValueError as error:  # a zero byte
+        raise TrainingError("training.bad_syntax", path=path, line=1, reason=error) from None
+    module = ModuleType(f"mirada_task_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    try:
+        exec(code, module.__dict__)
+        task = the_task_in(module, path)
+    except TrainingError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise blame(error, str(path)) from None
+    task.describe = lambda: {"name": task.name, "file": str(path)}
+    return task
+
+
+def the_task_in(module: ModuleType, path: Path) -> Task:
+    made = [thing for thing in vars(module).values() if isinstance(thing, Task)]
+    own = [
+        thing
+        for thing in vars(module).values()
+        if inspect.isclass(thing) and issubclass(thing, Task) and thing.__module__ == module.__name__
+    ]
+    # A class that another one builds on, or that an instance was made of, is not a second task.
+    classes = [
+        each
+        for each in own
+        if not any(other is not each and issubclass(other, each) for other in own)
+        and not any(isinstance(task, each) for task in made)
+    ]
+    found = list({id(thing): thing for thing in (*made, *classes)}.values())
+    if not found:
+        raise TrainingError("training.no_task_in", path=path)
+    if len(found) > 1:
+        names = ", ".join(each.__name__ if isinstance(each, type) else type(each).__name__ for each in found)
+        raise TrainingError("training.many_tasks_in", path=path, names=names)
+    task = found[0]() if isinstance(found[0], type) else found[0]
+    if not task.name:
+        type(task).name = path.stem
+    return task
+
+
+@contextmanager
+def blaming(task: Task) -> Iterator[None]:
+    """An exception from the file of somebody's own task becomes a TrainingError that says where."""
+    try:
+        yield
+    except TrainingError:
+        raise
+    except Exception as error:
+        path = task.describe().get("file")
+        if path is not None and lines_of(error, path):
+            raise blame(error, path) from error
+        raise
+
+
+def blame(error: BaseException, path: str) -> TrainingError:
+    """What went wrong in the file, and in which of its lines."""
+    line = (lines_of(error, path) or [1])[-1]
+    kind = type(error).__name__
+    return TrainingError("training.task_failed", path=path, line=line, kind=kind, reason=error)
+
+
+def lines_of(error: BaseException, path: str) -> list[int]:
+    """Of the file, those that the exception came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame.lineno or 1 for frame in frames if frame.filename == path]

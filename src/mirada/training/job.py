@@ -1,0 +1,185 @@
+"""All that a run is made of while it runs, and how it is put together: anew, or from a checkpoint."""
+
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mirada.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from mirada.training.data import Order
+from mirada.training.errors import TrainingError
+from mirada.training.finding import find_task
+from mirada.training.metrics import Metrics
+from mirada.training.options import TrainingOptions, changed, options_for
+from mirada.training.runs import CHECKPOINTS, MAPS, METRICS, Run, put_weights, read_run, write_run
+from mirada.training.snapshots import SHARE, Snapshots
+from mirada.training.task import Score, Task
+
+AT_ONCE = 1024  # samples of the examination in one pass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, where, and what it goes on from."""
+
+    task: Task
+    options: TrainingOptions
+    folder: Path
+    checkpoint: Checkpoint | None
+
+
+def planned(task: str | Task | None, out: str | Path | None, resume: str | Path | None, given: dict) -> Plan:
+    """Raises TrainingError for what cannot be found, made, or done."""
+    if resume is not None:
+        folder = Path(resume)
+        task, options, _ = read_run(folder, task)
+        return Plan(task, changed(options, **given), folder, read_checkpoint(folder / CHECKPOINTS))
+    if task is None:
+        raise TrainingError("training.what")
+    task = find_task(task)
+    options = options_for(task, **given)
+    return Plan(task, options, new_folder(out, task.name), None)
+
+
+def new_folder(out: str | Path | None, name: str) -> Path:
+    """An empty folder: the one asked for, or runs/name, runs/name-2, …"""
+    try:
+        if out is None:
+            Path("runs").mkdir(exist_ok=True)
+            for number in count(1):
+                folder = Path("runs", name if number == 1 else f"{name}-{number}")
+                if not folder.exists():
+                    folder.mkdir()
+                    return folder
+        folder = Path(out or "")
+        if not folder.parent.is_dir():
+            raise TrainingError("training.no_folder", folder=folder.parent)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise TrainingError("training.taken", folder=folder)
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise TrainingError("training.unwritable", path=out or "runs", reason=error.strerror) from None
+    return folder
+
+
+class Job:
+    """Model, optimizer and data of a plan, and the files that tell of them.
+
+    Attributes:
+        step, steps: how far it is, and how far it goes.
+        saved: the step of the newest checkpoint.
+    """
+
+    def __init__(self, plan: Plan):
+        self.task, self.options, self.folder = plan.task, plan.options, plan.folder
+        device = torch.device(self.options.device)
+        train, validation = self.task.data(self.options.seed)
+        for batch in (train, validation):
+            sizes = [len(x) for x in (*batch.inputs, batch.targets)]
+            if not sizes[0] or len(set(sizes)) > 1:
+                raise TrainingError("training.bad_batch", task=self.task.name, sizes=sizes)
+        self.train, self.validation = train.to(device), validation.to(device)
+        torch.manual_seed(self.options.seed)  # the model's first parameters, and then its dropout
+        self.model: nn.Module = self.task.model(self.options).to(device)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=self.options.lr, fused=True)
+        self.order = Order(len(train), self.options.batch_size, self.options.seed)
+        self.mask = self.task.mask(self.options)
+        self.steps = self.options.length(self.order.batches)
+        self.step, self.saved, self.seconds = 0, None, 0.0
+        self.began = time.perf_counter()
+        until = None
+        if plan.checkpoint is not None:
+            self.restore(plan.checkpoint)
+            until = self.saved = self.step
+        (self.folder / CHECKPOINTS).mkdir(exist_ok=True)
+        write_run(self.folder, self.task, self.options, self.steps)
+        self.metrics = Metrics(self.folder / METRICS, until)
+        self.snapshots = Snapshots(self.folder / MAPS, self.task, self.validation, self.mask, until)
+
+    def learn(self) -> Tensor:
+        """One step. Its loss, as a scalar that nobody has waited for."""
+        self.step += 1
+        batch = self.train[next(self.order)]
+        with self.autocast():
+            logits = self.task.run(self.model, batch, self.mask)
+        loss = self.task.loss(logits, batch.targets)
+        loss.backward()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.options.learning_rate(self.step, self.steps)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return loss.detach()
+
+    @torch.no_grad()
+    def examine(self) -> Score:
+        """How good the model is on what it has never seen."""
+        self.model.eval()
+        logits = []
+        for start in range(0, len(self.validation), AT_ONCE):
+            with self.autocast():
+                part = self.validation[start : start + AT_ONCE]
+                logits.append(self.task.run(self.model, part, self.mask).float())
+        self.model.train()
+        return self.task.judge(torch.cat(logits), self.validation.targets)
+
+    def autocast(self):
+        if self.options.precision == "float32":
+            return nullcontext()
+        return torch.autocast(torch.device(self.options.device).type, torch.bfloat16)
+
+    def save(self) -> None:
+        """A checkpoint of this moment. Raises OSError."""
+        self.metrics.sync()
+        names = [name for name, _ in self.model.named_parameters()]
+        state = {"random.torch": torch.get_rng_state()}
+        if self.options.device.startswith("cuda"):
+            state["random.cuda"] = torch.cuda.get_rng_state(self.options.device)
+        for i, entries in self.optimizer.state_dict()["state"].items():
+            state |= {f"optimizer.{names[i]}.{key}": x for key, x in entries.items()}
+        state["random.order"], place = self.order.state()
+        told = {"task": self.task.name, "order": place, "seconds": round(self.elapsed(), 3)}
+        write_checkpoint(self.folder / CHECKPOINTS, self.step, self.model.state_dict(), state, told)
+        self.saved = self.step
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Be where that checkpoint was written."""
+        put_weights(self.model, checkpoint, self.folder, self.task)
+        state, told = dict(checkpoint.state), checkpoint.told
+        self.step, self.seconds = checkpoint.step, told["seconds"]
+        self.order.restore(state.pop("random.order"), **told["order"])
+        torch.set_rng_state(state.pop("random.torch"))
+        cuda = state.pop("random.cuda", None)
+        if cuda is not None and self.options.device.startswith("cuda"):
+            torch.cuda.set_rng_state(cuda, self.options.device)
+        number = {name: i for i, (name, _) in enumerate(self.model.named_parameters())}
+        entries: dict[int, dict[str, Tensor]] = {}
+        for key, x in state.items():
+            name, _, what = key.removeprefix("optimizer.").rpartition(".")
+            entries.setdefault(number[name], {})[what] = x
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": entries})
+
+    def elapsed(self) -> float:
+        """Seconds of training, those before an interruption included."""
+        return self.seconds + time.perf_counter() - self.began
+
+    def is_sound(self) -> bool:
+        """Whether all weights are finite."""
+        return bool(torch.stack([x.isfinite().all() for x in self.model.parameters()]).all())
+
+    def every(self, name: str) -> bool:
+        """Whether it is time for what an option says happens every so many steps."""
+        every: Any = getattr(self.options, name)
+        if every is None and name == "snapshots_every":
+            every = max(1, self.steps // SHARE)
+        return bool(every) and self.step % every == 0
+
+    def run(self) -> Run:
+        """The run as it is now."""
+        maps = {name: torch.stack(maps) for name, maps in self.snapshots.maps.items()}
+        where = (self.folder, self.task, self.options, self.model, self.step, self.steps)
+        return Run(*where, self.metrics.lines, self.snapshots.steps, maps)

@@ -1,0 +1,167 @@
+"""A run: what was learnt, how, and where it lies."""
+
+import json
+import platform
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import mirada
+from mirada.training.checkpoints import Checkpoint, read_checkpoint
+from mirada.training.errors import TrainingError
+from mirada.training.files import replace_bytes
+from mirada.training.finding import described, find_task
+from mirada.training.metrics import read_metrics
+from mirada.training.options import TrainingOptions
+from mirada.training.snapshots import kind_of, read_maps
+from mirada.training.task import Answer, Batch, Score, Task
+from mirada.watching.gaze import Gaze
+from mirada.watching.watch import watch
+
+RUN, CHECKPOINTS, METRICS, MAPS = "run.json", "checkpoints", "metrics.jsonl", "maps.safetensors"
+VERSION = 1
+
+
+@dataclass
+class Run:
+    """What training gives, and `load_run` gives again.
+
+    Attributes:
+        folder: where it lies.
+        task, options: what was learnt, and how.
+        model: what learnt it, in evaluation mode.
+        step, steps: how far it is, and how far it was to go.
+        metrics: the lines of metrics.jsonl.
+        snapshots: the steps of the maps.
+        maps: for each kind of attention ("self", or "encoder", "decoder", "cross") the maps along the way,
+            (snapshots, blocks, heads, rows, keys): means over a few samples of the examination.
+        signal: which one stopped it, if one did.
+    """
+
+    folder: Path
+    task: Task
+    options: TrainingOptions
+    model: nn.Module
+    step: int
+    steps: int
+    metrics: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    snapshots: list[int] = field(default_factory=list, repr=False)
+    maps: dict[str, Tensor] = field(default_factory=dict, repr=False)
+    signal: int | None = None
+
+    @property
+    def finished(self) -> bool:
+        return self.step >= self.steps
+
+    @property
+    def score(self) -> Score | None:
+        """The last examination; None if there was none yet."""
+        for line in reversed(self.metrics):
+            if line["kind"] == "validation":
+                return Score(line["loss"], line["tokens"], line["sequences"])
+        return None
+
+    def answer(self, text: str) -> Answer:
+        """What it makes of a question. TrainingError for one that the task cannot read."""
+        self.model.eval()
+        with torch.no_grad():
+            return self.task.answer(self.model, text)
+
+    def gaze(self, answer: Answer | str) -> Gaze:
+        """Whom each position looks at in an answer, or in the answer to a question."""
+        if isinstance(answer, str):
+            answer = self.answer(answer)
+        self.model.eval()
+        with torch.no_grad(), watch(self.model) as gaze:
+            self.task.run(self.model, Batch(answer.inputs, answer.inputs[-1]), self.task.mask(self.options))
+        for look in gaze:  # in an encoder-decoder, only its decoder's own looks go to the target
+            look.tokens = answer.tokens[-1 if kind_of(look) in ("decoder", "self") else 0]
+        return gaze
+
+
+def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
+    """The run that lies in a folder, as its newest whole checkpoint has it.
+
+    A TrainingWarning says so where a newer one is damaged.
+
+    Args:
+        folder: what `Run.folder` was.
+        task: needed for a task of your own that was not read from a file.
+
+    Raises:
+        TrainingError: there is no run, it is damaged, or its task is another one.
+    """
+    folder = Path(folder)
+    task, options, steps = read_run(folder, task)
+    checkpoint = read_checkpoint(folder / CHECKPOINTS)
+    with torch.random.fork_rng(devices=[]):
+        model = task.model(options).eval()
+    put_weights(model, checkpoint, folder, task)
+    metrics = [line for line in read_metrics(folder / METRICS) if line["step"] <= checkpoint.step]
+    snapshots, maps = read_maps(folder / MAPS)
+    return Run(folder, task, options, model, checkpoint.step, steps, metrics, snapshots, maps)
+
+
+def put_weights(model: nn.Module, checkpoint: Checkpoint, folder: Path, task: Task) -> None:
+    """The checkpoint's weights into the model. TrainingError if they are those of another one."""
+    if checkpoint.told["task"] != task.name:
+        found = checkpoint.told["task"]
+        raise TrainingError("training.other_task", folder=folder, task=found, wanted=task.name)
+    own = {name: tuple(x.shape) for name, x in model.state_dict().items()}
+    found = {name: tuple(x.shape) for name, x in checkpoint.weights.items()}
+    if own != found:
+        name = min(set(own.items()) ^ set(found.items()))[0]
+        shapes = {"found": found.get(name, "—"), "wanted": own.get(name, "—")}
+        raise TrainingError("training.other_model", folder=folder, name=name, **shapes)
+    model.load_state_dict(checkpoint.weights)
+
+
+def write_run(folder: Path, task: Task, options: TrainingOptions, steps: int) -> None:
+    """Raises OSError."""
+    told = {
+        "format": "mirada run",
+        "version": VERSION,
+        "task": described_by(task),
+        "options": options.to_dict(),
+        "steps": steps,
+        "versions": {
+            "mirada": mirada.__version__,
+            "torch": str(torch.__version__),
+            "python": platform.python_version(),
+        },
+    }
+    replace_bytes(folder / RUN, (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def read_run(folder: Path, task: Task | str | None) -> tuple[Task, TrainingOptions, int]:
+    """Task, options and number of steps. TrainingError as load_run."""
+    if not (folder / RUN).is_file():
+        raise TrainingError("training.no_run", folder=folder)
+    try:
+        told = json.loads((folder / RUN).read_bytes())
+        version, named = told["version"], told["task"]
+        options, steps, name = told["options"], told["steps"], named["name"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise TrainingError("training.bad_run", path=folder / RUN, reason=error) from None
+    if version > VERSION:
+        raise TrainingError("training.newer_run", path=folder / RUN, version=version, known=VERSION)
+    if task is not None:
+        task = find_task(task)
+        if task.name != name:
+            raise TrainingError("training.other_task", folder=folder, task=name, wanted=task.name)
+    else:
+        task = described(named)
+    try:
+        return task, TrainingOptions(**options), steps
+    except TypeError as error:
+        raise TrainingError("training.bad_run", path=folder / RUN, reason=error) from None
+
+
+def described_by(task: Task) -> dict[str, Any]:
+    told = task.describe()
+    if "file" not in told and not type(task).__module__.startswith("mirada."):
+        told["name_only"] = True  # a class in somebody's program: there is nothing to find it by
+    return told

@@ -1,0 +1,86 @@
+"""Maps along the way: whom each position looks at, while the model learns to.
+
+    maps.safetensors
+        steps                       (snapshots,) int64
+        self, or encoder, decoder, cross
+                                    (snapshots, blocks, heads, rows, keys) float32
+
+Each is the mean over the same few samples of the examination, seen through `mirada.watch`, which neither
+changes what the model does nor draws a random number.
+"""
+
+import warnings
+from pathlib import Path
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+
+from mirada.layers.masks import Mask
+from mirada.training.errors import TrainingWarning
+from mirada.training.files import replace_bytes
+from mirada.training.task import Batch, Task
+from mirada.watching.look import Look
+from mirada.watching.watch import watch
+
+SAMPLES = 16
+SHARE = 12  # of a run between two maps, unless told: enough for a strip, and nearly free
+
+
+class Snapshots:
+    """The maps of a run: kept, and written to its file.
+
+    Attributes:
+        steps: of each map, in order.
+        maps: for each kind of attention in the model, a map of (blocks, heads, rows, keys) each.
+    """
+
+    def __init__(self, path: Path, task: Task, samples: Batch, mask: Mask | None, until: int | None = None):
+        """Begin, or go on after step `until` of what is there."""
+        self.path, self.task, self.samples, self.mask = path, task, samples[:SAMPLES], mask
+        self.steps: list[int] = []
+        self.maps: dict[str, list[Tensor]] = {}
+        if until is not None:
+            steps, maps = read_maps(path)
+            self.steps = [step for step in steps if step <= until]
+            self.maps = {name: list(x[: len(self.steps)]) for name, x in maps.items()}
+
+    def take(self, model: nn.Module, step: int) -> None:
+        """Add the maps of this moment, and write all of them. Raises OSError."""
+        training = model.training
+        model.eval()
+        with torch.no_grad(), watch(model) as gaze:
+            self.task.run(model, self.samples, self.mask)
+        model.train(training)
+        blocks: dict[str, list[Tensor]] = {}
+        for look in gaze:
+            blocks.setdefault(kind_of(look), []).append(look.weights().mean(0).cpu())
+        self.steps.append(step)
+        for name, tables in blocks.items():
+            self.maps.setdefault(name, []).append(torch.stack(tables))
+        tensors = {name: torch.stack(maps) for name, maps in self.maps.items()}
+        tensors["steps"] = torch.tensor(self.steps)
+        replace_bytes(self.path, safetensors.torch.save(tensors))
+
+
+def kind_of(look: Look) -> str:
+    if look.kind == "cross":
+        return "cross"
+    side = look.path.partition(".")[0]
+    return side if side in ("encoder", "decoder") else "self"
+
+
+def read_maps(path: Path) -> tuple[list[int], dict[str, Tensor]]:
+    """The steps, and (snapshots, blocks, heads, rows, keys) for each kind of attention.
+
+    None where there is no file; none, and a TrainingWarning, where it is damaged: the run itself is not.
+    """
+    if not path.exists():
+        return [], {}
+    try:
+        tensors = safetensors.torch.load(path.read_bytes())
+        return tensors.pop("steps").tolist(), tensors
+    except (SafetensorError, KeyError) as error:
+        warnings.warn(TrainingWarning("training.bad_maps", path=path, reason=error), stacklevel=2)
+        return [], {}
