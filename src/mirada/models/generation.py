@@ -209,20 +209,20 @@ def _tokens(prompt: Prompt, device: torch.device, *, side: str) -> tuple[Tensor,
     if isinstance(prompt, Tensor):
         if prompt.dim() != 2:
             raise ValueError(f"prompt must be (batch, length), but is {tuple(prompt.shape)}")
-        samples = None
-        tokens, lengths = prompt.to(device), None
-    else:
-        samples = [torch.as_tensor(sample, device=device) for sample in prompt]
-        if any(sample.dim() != 1 for sample in samples):
-            raise ValueError("prompt must be a list of sequences of tokens, such as [[5, 2, 7], [3]]")
-        samples = [sample if sample.numel() else sample.long() for sample in samples]  # [] reads as float
-        tokens = nn.utils.rnn.pad_sequence(samples, batch_first=True, padding_side=side)  # with 0
-        lengths = torch.tensor([len(sample) for sample in samples], device=device)
-        if (lengths == tokens.shape[1]).all():
-            lengths = None
+        return _whole(prompt).to(device), None
+    samples = [torch.as_tensor(sample, device=device) for sample in prompt]
+    if not samples or any(sample.dim() != 1 for sample in samples):
+        raise ValueError("prompt must be a list of sequences of tokens, such as [[5, 2, 7], [3]]")
+    samples = [_whole(sample) if sample.numel() else sample.long() for sample in samples]  # [] reads as float
+    lengths = torch.tensor([len(sample) for sample in samples], device=device)
+    tokens = nn.utils.rnn.pad_sequence(samples, batch_first=True, padding_side=side)
+    return tokens, None if (lengths == tokens.shape[1]).all() else lengths
+
+
+def _whole(tokens: Tensor) -> Tensor:
     if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
         raise TypeError(f"prompt has dtype {tokens.dtype}; expected whole numbers: write prompt.long()")
-    return tokens.long(), lengths
+    return tokens.long()
 
 
 def _caches(stack: Stack, batch: int, room: int, device: torch.device) -> list[KVCache]:
