@@ -120,16 +120,18 @@ class Call:
         value = value.to(scores.dtype)
         found = output[:, :, rows].to(scores.dtype)
         if self.mask is None and self.sinks is None:
-            difference, size, largest = mixed(scores.softmax(-1), value) - found, found, scores
+            difference, size = mixed(scores.softmax(-1), value) - found, found
+            room = 1 + scores.abs().amax() / 8
         else:
             weights, somebody = self._weighed(scores)
             difference = torch.where(somebody, mixed(weights, value) - found, 0)
             size = torch.where(somebody, found, 0)
-            largest = scores.masked_fill(scores == -math.inf, 0)
-        numbers = torch.stack([x.abs().amax() for x in (difference, largest, size)]).tolist()
-        if all(map(math.isfinite, numbers)):
+            room = room_of(scores, weights)
+        found_by = (difference, difference / room, room, size)
+        error, in_room, largest, size = torch.stack([x.abs().amax() for x in found_by]).tolist()
+        if math.isfinite(error + in_room + largest + size):
             # What is found is no larger than the largest value: whoever passes this, passes with that.
-            judged = self.judged(numbers[0], numbers[1], numbers[2], apart)
+            judged = self.judged(error, in_room, largest, size, apart)
             if judged.proved:
                 return judged
         return self._proved_closely(scores, value, found, apart)
@@ -152,9 +154,13 @@ class Call:
             expected = mixed(weights, taken)
             same = (expected == found) | (expected.isnan() & found.isnan()) | ~somebody
             differences.append(torch.where(same, 0, (expected - found).abs()).nan_to_num(math.inf))
-        error = differences[0].minimum(differences[1]).amax()
-        largest = [float(torch.where(x.isfinite(), x, 0).abs().amax()) for x in (scores, clean)]
-        return self.judged(float(error), largest[0], largest[1], apart)
+        difference = differences[0].minimum(differences[1])
+        room = room_of(torch.where(scores.isfinite(), scores, 0), weights)
+        largest = torch.where(clean.isfinite(), clean, 0)
+        error, in_room, room, size = (
+            float(x.abs().amax()) for x in (difference, difference / room, room, largest)
+        )
+        return self.judged(error, in_room, room, size, apart)
 
     def proved_by_weights(self, weights: Tensor) -> "Call":
         """This call, a few of its rows compared with the model's own weights (batch, heads, rows, keys)."""
@@ -164,22 +170,28 @@ class Call:
             return replace(self, error=0.0, proved=True)
         scores = self.scores(range(heads), rows)
         somebody = (scores > -math.inf).any(-1, keepdim=True)
-        difference = (weigh(scores, None) - weights[:, :, rows]).abs()
-        same = (difference == 0) | ~somebody
-        largest = scores.masked_fill(scores == -math.inf, 0).abs().amax()
-        return self.judged(float(torch.where(same, 0, difference).amax()), float(largest), 1.0)
+        ours = shares(scores, None)
+        difference = (ours - weights[:, :, rows]).abs()
+        difference = torch.where((difference == 0) | ~somebody, 0, difference)
+        # A softmax may be taken in less than the queries have.
+        coarser = torch.finfo(weights.dtype).eps / torch.finfo(self.query.dtype).eps
+        room = room_of(scores, ours) * max(1.0, coarser)
+        error, in_room, room = (float(x.amax()) for x in (difference, difference / room, room))
+        return self.judged(error, in_room, room, 1.0)
 
-    def judged(self, error: float, largest_score: float, largest_value: float, apart: Apart = SAME) -> "Call":
+    def judged(
+        self, error: float, in_room: float, room: float, largest_value: float, apart: Apart = SAME
+    ) -> "Call":
         """With the difference that was found, and whether it is one that rounding explains.
 
-        Scores are rounded in proportion to their size, and a weight inherits the error of its score; a
-        weighted sum of values cannot be wrong by more than that share of the largest of them.
+        `error` is the largest difference, `in_room` the largest share of its row's `room_of`, and `room` the
+        largest of these. A weighted sum of values cannot be wrong by more than that share of the largest.
         """
         rounding = max(torch.finfo(self.query.dtype).eps, 1e-12)
-        share = rounding * (64 if rounding < 1e-4 else 6) * (1 + largest_score / 8)
+        share = rounding * (64 if rounding < 1e-4 else 6)
         elsewhere, size = apart
-        proved = error <= share * max(largest_value, 1e-30)  # False for NaN
-        proved = proved and elsewhere <= share * max(largest_value, size, 1e-30)
+        proved = in_room <= share * max(largest_value, 1e-30)  # False for NaN
+        proved = proved and elsewhere <= share * room * max(largest_value, size, 1e-30)
         error = max(error, elsewhere)
         note = "" if proved else f"what these weights give differs from the model's output by {error:.2g}"
         return replace(self, error=error, proved=proved, note=note)
@@ -201,6 +213,16 @@ class Call:
 def compared(count: int) -> list[int]:
     """The rows that are compared with the model's own: four, whose products are quicker than three's."""
     return sorted({0, count // 3, 2 * count // 3, count - 1}) if count else []
+
+
+def room_of(scores: Tensor, weights: Tensor) -> Tensor:
+    """(…, rows, 1): how far rounding may take the weights of each row.
+
+    Scores are rounded in proportion to their size, and a weight inherits the error of its score. One that
+    has no weight leaves none: a mask that is written as −1e9 excuses nothing in the keys that are seen, and
+    a row in which all is masked so excuses nothing in the others.
+    """
+    return 1 + scores.masked_fill(weights == 0, 0).abs().amax(-1, keepdim=True) / 8
 
 
 def mixed(weights: Tensor, value: Tensor) -> Tensor:

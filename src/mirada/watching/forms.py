@@ -67,8 +67,24 @@ def meaning_of(table: Tensor) -> Mask:
         return Mask.allowed(table)
     if not table.is_floating_point():
         table = table.float()
-    hidden = table <= torch.finfo(table.dtype).min / 2
+    lowest = torch.finfo(table.dtype).min / 2
+    hidden = table <= lowest
+    if hidden.all(-1).any():
+        table = settled(table, lowest)
+        hidden = table <= lowest
     bias = table.masked_fill(hidden, 0)
     if not bias.any():
         return Mask.allowed(~hidden)
     return Mask.bias(table.masked_fill(hidden, -math.inf))
+
+
+def settled(table: Tensor, lowest: float) -> Tensor:
+    """Rows in which all numbers are low, and which are not all one number, less their largest.
+
+    A row of one low number may look at nobody. Where they differ, the softmax is one over the differences:
+    the key with the largest is looked at, as if all of it had not been so low.
+    """
+    finite = table > -math.inf
+    largest = table.amax(-1, keepdim=True)
+    differ = (finite & (table < largest)).any(-1, keepdim=True) & (largest <= lowest)
+    return torch.where(differ & finite, table - largest, table)
