@@ -19,6 +19,17 @@ def filled(call: Call) -> int:
     return ends[2] if is_own and ends[2] else keys
 
 
+def is_growing(call: Call) -> bool:
+    """Whether its last rows say so: each looks one key further than the one before.
+
+    Where all rows look to one end, what is behind it may be padding, of an encoder, and was written.
+    """
+    rows, keys = call.shape[2:]
+    if call.mask is None or not 1 < rows < keys:
+        return False
+    return end_of(call, rows - 1) == end_of(call, rows - 2) + 1
+
+
 def end_of(call: Call, row: int) -> int:
     """Behind the last key at which this row may look, in any sample and head; 0 if there is none."""
     assert call.mask is not None

@@ -8,15 +8,15 @@ from torch import Tensor
 
 from mirada.layers.masks import Mask
 from mirada.watching.call import Call
-from mirada.watching.filled import filled
+from mirada.watching.filled import filled, is_growing
 from mirada.watching.look import Kind, Look
 
 
 def begun(path: str, kind: Kind, where: str, call: Call) -> Look:
     """A look at a first call."""
-    # Of one row alone nobody can tell whether the places behind it are padding or still to be written.
-    alone = kind == "cross" or call.shape[2] == 1
-    return Look(path, kind, where, [call if alone else written(call)], [0])
+    # Whether the places behind it are padding or still to be written, else the next step will tell.
+    growing = kind == "self" and is_growing(call)
+    return Look(path, kind, where, [written(call) if growing else call], [0])
 
 
 def continues(look: Look, call: Call, steps: int) -> bool:
