@@ -76,7 +76,7 @@ def tap(
 def inputs_of(
     masks: Masks, is_sdpa: bool, module: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask,
     scaling: float | None = None, is_causal: bool | None = None, position_bias: Tensor | None = None,
-    softcap: float | None = None, s_aux: Tensor | None = None, **_,
+    softcap: float | None = None, s_aux: Tensor | None = None, sinks: Tensor | None = None, **_,
 ) -> Inputs:  # fmt: skip
     """What the function makes of its arguments, in our words."""
     if torch.is_autocast_enabled(query.device.type) and query.dtype != torch.float64:
@@ -88,11 +88,15 @@ def inputs_of(
         if mask is None and causal and rows > 1:  # a new static cache: the kernel is given its filled part
             key, value = key[..., :rows, :], value[..., :rows, :]
             meaning = Mask.causal() if key.shape[-2] == rows else Mask.causal(first=0)
-    for table in (mask, position_bias):
-        if isinstance(table, Tensor):
-            said = masks.of(table[..., : key.shape[-2]])
-            meaning = said if meaning is None else meaning & said
-    sinks = s_aux if s_aux is not None else getattr(module, "sinks", None)
+    tables = [table[..., : key.shape[-2]] for table in (mask, position_bias) if isinstance(table, Tensor)]
+    given = (s_aux, sinks, getattr(module, "sinks", None))
+    sinks = None if is_sdpa else next((x for x in given if isinstance(x, Tensor)), None)
+    if sinks is not None and sinks.dim() > 1:  # one for each row: taken off its scores, it is 0
+        tables.append(-sinks)
+        sinks = sinks.new_zeros(query.shape[1])
+    for table in tables:
+        said = masks.of(table)
+        meaning = said if meaning is None else meaning & said
     return Inputs(
         query,
         key,
@@ -101,6 +105,6 @@ def inputs_of(
         query.shape[-1] ** -0.5 if scaling is None else float(scaling),
         "transformers " + ("sdpa" if is_sdpa else "eager"),
         softcap,
-        sinks if isinstance(sinks, Tensor) and not is_sdpa else None,
+        sinks,
         module,
     )
