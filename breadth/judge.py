@@ -11,6 +11,7 @@ from breadth.build import NotBuilt, build, run
 from breadth.eager import compare
 from breadth.families import Family
 from breadth.inputs import shapes
+from breadth.mixing import mixes
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -39,6 +40,7 @@ class Verdict:
     other: list[str] = field(default_factory=list)  # modules whose eager twin computes something else
     sentence: str = ""
     missing: list[tuple[str, str]] = field(default_factory=list)  # (module, why): attention that was not seen
+    alone: list[str] = field(default_factory=list)  # modules whose softmax mixes no places: no attention
     unproved: list[tuple[str, str]] = field(default_factory=list)
     wrong: list[tuple[str, str]] = field(default_factory=list)
 
@@ -86,8 +88,9 @@ def _looks(
         for look in looks
         if look.proved is not True
     ]
-    verdict.missing = [(path, sentence) for path, sentence in gaze.unseen]
-    known = {look.path for look in looks} | {path for path, _ in verdict.missing}
+    verdict.alone = [path for path, _ in gaze.unseen if not mixes(model, inputs, path)]
+    verdict.missing = [(path, sentence) for path, sentence in gaze.unseen if path not in verdict.alone]
+    known = {look.path for look in looks} | {path for path, _ in gaze.unseen}
     for path, how in done.items():
         if not any(path == k or path.startswith(k + ".") or k.startswith(path + ".") for k in known):
             verdict.missing.append((path, f"{how} there, of which the gaze says nothing"))

@@ -50,6 +50,12 @@ def page(records: list[Record], transformers: str, torch: str) -> str:
                 "",
                 *_table(name, by_class[name]),
             ]
+        if alone := [r["family"] for r in by_class[name] if r.get("alone")]:
+            lines += [
+                "",
+                f"In {', '.join(alone)} `watch` also notes softmaxes that are not attention: change what one",
+                "token brings to such a module, and nothing changes at the others.",
+            ]
     return "\n".join(lines) + "\n"
 
 
