@@ -207,8 +207,10 @@ class EncoderDecoderTask(Task):
         target = generate(writer(model), source, self.target_length + 1, **options)[0].tolist()
         said = self.written(target)
         symbols = tuple(str(self.source_symbols[i]) for i in source[0].tolist())
-        given = torch.tensor([[self.start, *target[: len(said)]]], device=source.device)
-        return Answer(self.spelled(symbols), said, (source, given), (symbols, (START, *said)))
+        given = [self.start, *target[:-1]]
+        names = tuple(str(self.target_symbols[i]) if i < self.end else START for i in given)
+        inputs = (source, torch.tensor([given], device=source.device))
+        return Answer(self.spelled(symbols), said, inputs, (symbols, names))
 
     def written(self, target: Sequence[int]) -> str:
         """What stands before the end sign."""

@@ -38,15 +38,13 @@ def train(
     Args:
         task: a built-in one by its name, the file of your own, a text to learn the letters of, or a Task.
         out: the new run's folder; runs/NAME unless given.
-        resume: the folder of a run that shall go on. Its task and options are known; steps and epochs may
-        grow.
+        resume: the folder of a run that shall go on, with its task and options; steps and epochs may grow.
         listener: is told what happens.
         options: see TrainingOptions. The task has defaults of its own.
 
     Raises:
         TrainingError: what cannot be found, read, written or done; a loss that is no number any more. What
-        was
-            saved before stays.
+            was saved before stays.
     """
     plan = planned(task, out, resume, options)
     listener = Listener() if listener is None else listener

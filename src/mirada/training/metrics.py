@@ -11,6 +11,7 @@ be done again, and come to the same. Before a checkpoint the lines up to it are 
 
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ class Metrics:
         os.fsync(self.file.fileno())
 
     def close(self) -> None:
-        self.file.close()
+        with suppress(OSError):  # what could not be written was said when it was; closing tries once more
+            self.file.close()
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -158,5 +158,5 @@ def judge(logits: Tensor, targets: Tensor) -> Score:
     return Score(
         loss(logits, targets).item(),
         (right.sum() / asked.sum().clamp(min=1)).item(),
-        (right | ~asked).flatten(1).all(1).float().mean().item(),
+        (right | ~asked).reshape(len(targets), -1).all(1).float().mean().item(),
     )
