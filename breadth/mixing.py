@@ -26,7 +26,7 @@ def mixes(model: nn.Module, inputs: dict[str, Any], path: str) -> bool:
         return True
     arguments, keywords = calls[0]
     given = [*arguments, *keywords.values()]
-    if not length or not all(isinstance(x, Tensor) and x.dim() > 2 and x.shape[1] == length for x in given):
+    if length < 2 or not all(isinstance(x, Tensor) and x.dim() > 2 and x.shape[1] == length for x in given):
         return True
     place = length // 2
     others = [i for i in range(length) if i != place]

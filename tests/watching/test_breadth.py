@@ -11,6 +11,7 @@ from breadth.audit import places
 from breadth.configure import tiny
 from breadth.families import families
 from breadth.judge import NONE, WHOLE, WRONG, judge, same, tensors
+from breadth.mixing import mixes
 from torch import nn
 
 from mirada.watching.look import Look
@@ -19,7 +20,7 @@ FAMILIES = {family.name: family for family in families()}
 # Encoders, decoders, both; grouped heads, sinks, windows, hybrids; images, speech; attention by hand.
 SAMPLE = (
     "bart", "bert", "bloom", "clip", "deberta", "detr", "gpt2", "gpt_oss", "granitemoehybrid", "llama",
-    "mistral", "qwen2_vl", "swin", "t5", "vit", "wav2vec2", "whisper",
+    "mistral", "openai", "qwen2_vl", "seggpt", "swin", "t5", "vit", "wav2vec2", "whisper",
 )  # fmt: skip
 
 
@@ -106,3 +107,35 @@ def test_a_tiny_configuration_is_tiny_in_its_parts_and_has_each_sort_of_layer():
     assert (clip.vision_config.hidden_size, clip.text_config.num_hidden_layers) == (64, 2)
     jamba = tiny(transformers.JambaConfig)
     assert len(set(jamba.layer_types)) == len(set(transformers.JambaConfig().layer_types)) == 2
+
+
+class Streams(nn.Module):
+    """As hyper-connections: each token mixes streams of its own. With `far`, tokens mix."""
+
+    def __init__(self, far: bool):
+        super().__init__()
+        self.far = far
+
+    def forward(self, x):
+        weights = (x @ x.mT).tanh().softmax(-1)
+        mixed = weights @ x
+        return mixed, mixed.cumsum(1) if self.far else weights
+
+
+class Model(nn.Module):
+    def __init__(self, far: bool):
+        super().__init__()
+        self.near, self.perhaps, self.idle = Streams(False), Streams(far), Streams(False)
+
+    def forward(self, input_ids, pixels=None):
+        x = F.one_hot(input_ids, 5 * 7).float().unflatten(-1, (5, 7))
+        return self.perhaps(self.near(x)[0])
+
+
+def test_a_softmax_that_mixes_no_places_is_told_from_one_that_does():
+    text = {"input_ids": torch.arange(22).view(2, 11)}
+    assert not mixes(Model(False), text, "near")
+    assert not mixes(Model(False), text, "perhaps")
+    assert mixes(Model(True), text, "perhaps")
+    assert mixes(Model(False), text, "idle")  # never called: nothing is known
+    assert mixes(Model(False), {"input_ids": text["input_ids"][:, None]}, "near")  # where are its places?

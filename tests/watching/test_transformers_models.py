@@ -210,3 +210,30 @@ def test_inference_mode_and_chosen_modules():
     assert (look.path, look.heads) == ("encoder.layer.2.attention.self", (3, 1))
     expected = tables_of(model, inputs)[look.path, "self"][:, [3, 1]]
     assert (look.weights() - expected)[0].abs().max() < CLOSE
+
+
+def test_a_sink_for_each_row():
+    """As Inkling 2 has it, from the row itself, with a bias that depends on the row as well."""
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    from transformers.models.inkling2.modeling_inkling2 import eager_attention_forward
+
+    class Attention(torch.nn.Module):
+        num_key_value_groups = 3
+
+        def forward(self, query, key, **given):
+            function = ALL_ATTENTION_FUNCTIONS.get_interface("eager", eager_attention_forward)
+            return function(self, query, key, key, scaling=0.4, **given)
+
+    query, key, sinks = torch.randn(2, 6, 5, 7), torch.randn(2, 2, 5, 7), 2 * torch.randn(2, 6, 5, 1)
+    bias = torch.randn(2, 6, 5, 5)
+    ahead = torch.ones(5, 5).triu(1) * torch.finfo(torch.float32).min
+    with watch(model := Attention()) as gaze:
+        _, weights = model(query, key, attention_mask=ahead, position_bias=bias, sinks=sinks)
+    look = gaze[0]
+    assert gaze.proved is True
+    assert (look.weights() - weights).abs().max() < CLOSE
+    assert (look.row_sums() - weights.sum(-1)).abs().max() < CLOSE
+    assert weights.sum(-1).min() < 0.5  # the sinks take what they take
+    assert (look.states() == MASKED).sum() == 2 * 6 * 10
+    call = look.calls[0]
+    assert (call.head(1, 4).weights(slice(0, 5)) - weights[1, 4]).abs().max() < CLOSE
