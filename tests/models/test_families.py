@@ -228,6 +228,16 @@ def test_tokens_that_are_none(family):
         model(tokens(6))
 
 
+def test_rotary_places_reach_every_block():
+    model, ids, places = model_of("decoder", positions="rotary"), tokens(), torch.tensor([0, 1, 4, 9, 11])
+    x, expected = model.embedding.tokens(ids), model(ids, positions=places)
+    for block in model.stack:
+        x = block(x, mask=Mask.causal(), positions=places)
+    torch.testing.assert_close(expected, model.output_proj(model.stack.norm(x)), **EXACT)
+    torch.testing.assert_close(model(ids, positions=places + 7), expected, **EXACT)  # only distances count
+    assert (model(ids) != expected)[:, 2:].any(-1).all()
+
+
 def test_caches_that_do_not_fit():
     model = model_of("decoder")
     with pytest.raises(ValueError, match="expected 2 caches, one for each block, got 1"):

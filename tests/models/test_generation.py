@@ -62,7 +62,7 @@ def test_each_step_equals_reading_everything_again(kind):
     assert torch.equal(generate(model, prompt, 13, temperature=0), written)
     for step, whole in zip(steps, expected, strict=True):
         torch.testing.assert_close(step, whole, **EXACT)
-    assert written.unique().numel() > 2  # not the same token for ever
+    assert written.unique().numel() > 1  # not the same token for ever
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -192,9 +192,10 @@ def test_draws_follow_the_probabilities():
 @pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
 def test_a_finished_sample_repeats_its_stop_token_and_the_others_go_on(family):
     model = writer(family)
-    options = {"temperature": 0, **({"start": 5} if family == "encoder_decoder" else {})}
+    options = {"temperature": 3.0, "seed": 3, **({"start": 5} if family == "encoder_decoder" else {})}
     free = generate(model, RAGGED, 13, **options)
     stop = {int(free[0, 2]), int(free[2, 4])}
+    assert not set(free[0, 3:].tolist()) <= stop  # drawn tokens go on otherwise than the filling
     ends = [next((i for i, t in enumerate(row) if t in stop), 12) for row in free.tolist()]
     stopped = generate(model, RAGGED, 13, **options, stop=stop)
     assert stopped.shape == (BATCH, max(ends) + 1)  # nobody waits for what is all filling
