@@ -6,7 +6,7 @@ To know it, every place has to look at all the others; where it stands does not 
 
 import torch.nn.functional as F
 
-from mirada.training.families import EncoderTask
+from mirada import EncoderTask
 
 
 class Commonest(EncoderTask):

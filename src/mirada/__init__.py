@@ -19,8 +19,30 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.layers.positions import RotaryPositions as RotaryPositions
     from mirada.layers.positions import SinusoidalPositions as SinusoidalPositions
     from mirada.layers.positions import sinusoidal_positions as sinusoidal_positions
+    from mirada.models.config import DecoderConfig as DecoderConfig
+    from mirada.models.config import EncoderConfig as EncoderConfig
+    from mirada.models.config import EncoderDecoderConfig as EncoderDecoderConfig
+    from mirada.models.counting import describe_cost as describe_cost
+    from mirada.models.counting import num_parameters as num_parameters
+    from mirada.models.counting import summary as summary
+    from mirada.models.decoder import Decoder as Decoder
+    from mirada.models.encoder import Encoder as Encoder
+    from mirada.models.encoder_decoder import EncoderDecoder as EncoderDecoder
+    from mirada.models.generation import generate as generate
+    from mirada.models.generation import stream as stream
     from mirada.pretrained.torch_layers import from_torch as from_torch
     from mirada.pretrained.torch_layers import to_torch as to_torch
+    from mirada.training.errors import TrainingError as TrainingError
+    from mirada.training.families import DecoderTask as DecoderTask
+    from mirada.training.families import EncoderDecoderTask as EncoderDecoderTask
+    from mirada.training.families import EncoderTask as EncoderTask
+    from mirada.training.loop import train as train
+    from mirada.training.options import TrainingOptions as TrainingOptions
+    from mirada.training.runs import Run as Run
+    from mirada.training.runs import load_run as load_run
+    from mirada.training.stopping import Listener as Listener
+    from mirada.training.task import Batch as Batch
+    from mirada.training.task import Task as Task
     from mirada.views import figures as figures
     from mirada.views.scene import Scene as Scene
     from mirada.views.widget import Words as Words
@@ -48,8 +70,30 @@ _HOMES = {
     "MultiHeadAttention": "mirada.layers.multihead",
     "TransformerBlock": "mirada.layers.block",
     "BlockConfig": "mirada.layers.block",
+    "DecoderConfig": "mirada.models.config",
+    "EncoderConfig": "mirada.models.config",
+    "EncoderDecoderConfig": "mirada.models.config",
+    "Encoder": "mirada.models.encoder",
+    "Decoder": "mirada.models.decoder",
+    "EncoderDecoder": "mirada.models.encoder_decoder",
+    "describe_cost": "mirada.models.counting",
+    "num_parameters": "mirada.models.counting",
+    "summary": "mirada.models.counting",
+    "generate": "mirada.models.generation",
+    "stream": "mirada.models.generation",
     "from_torch": "mirada.pretrained.torch_layers",
     "to_torch": "mirada.pretrained.torch_layers",
+    "train": "mirada.training.loop",
+    "Run": "mirada.training.runs",
+    "load_run": "mirada.training.runs",
+    "Task": "mirada.training.task",
+    "Batch": "mirada.training.task",
+    "DecoderTask": "mirada.training.families",
+    "EncoderDecoderTask": "mirada.training.families",
+    "EncoderTask": "mirada.training.families",
+    "TrainingOptions": "mirada.training.options",
+    "TrainingError": "mirada.training.errors",
+    "Listener": "mirada.training.stopping",
     "Scene": "mirada.views.scene",
     "Words": "mirada.views.widget",
     "watch": "mirada.watching.watch",

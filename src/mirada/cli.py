@@ -17,7 +17,7 @@ import click
 from mirada import __version__
 from mirada.catalogue import LANGUAGES, Language, from_locale, say
 from mirada.command import Failure, Group, explain, language_option
-from mirada.commands import export, lab
+from mirada.commands import attempt, export, figure, lab, train
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -81,7 +81,7 @@ def build(language: Language) -> click.Group:
     return Group(
         "mirada",
         language,
-        commands=[lab.build(language), export.build(language)],
+        commands=[each.build(language) for each in (lab, train, attempt, figure, export)],
         params=[language_option(text("lang"), language), version],
         help=text("about"),
         epilog=text("codes"),

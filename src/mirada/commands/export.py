@@ -50,11 +50,16 @@ def write(path: Path, page: str, example: Path) -> None:
 
     try:
         write_text(path, page)
-    except IsADirectoryError:
-        raise Failure("export.folder", path=path, example=example) from None
-    except (FileNotFoundError, NotADirectoryError):
-        raise Failure("export.no_folder", folder=path.parent) from None
-    except BrokenPipeError:
-        raise
     except OSError as error:
-        raise Failure("export.unwritable", path=path, reason=error.strerror) from None
+        raise unwritten(error, path, example) from None
+
+
+def unwritten(error: OSError, path: Path, example: Path) -> Exception:
+    """Why a file could not be written, and what to do."""
+    if isinstance(error, IsADirectoryError):
+        return Failure("export.folder", path=path, example=example)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return Failure("export.no_folder", folder=path.parent)
+    if isinstance(error, BrokenPipeError):
+        return error
+    return Failure("export.unwritable", path=path, reason=error.strerror)

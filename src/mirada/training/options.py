@@ -101,6 +101,7 @@ class TrainingOptions:
         return self.lr * (1 + math.cos(math.pi * min(1.0, share))) / 2
 
     def to_dict(self) -> dict[str, Any]:
+        """All of them by name, ready for JSON."""
         return asdict(self)
 
 

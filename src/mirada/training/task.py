@@ -36,6 +36,7 @@ class Batch:
         return Batch(tuple(x[which] for x in self.inputs), self.targets[which])
 
     def to(self, device: torch.device | str) -> "Batch":
+        """The same samples there."""
         return Batch(tuple(x.to(device) for x in self.inputs), self.targets.to(device))
 
 
@@ -122,9 +123,11 @@ class Task:
         return model(*batch.inputs) if mask is None else model(*batch.inputs, mask=mask)
 
     def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """What training makes small, a scalar: of logits (batch, …, outputs) and targets (batch, …)."""
         return loss(logits, targets)
 
     def judge(self, logits: Tensor, targets: Tensor) -> Score:
+        """How good answers are: of logits (batch, …, outputs) and targets (batch, …)."""
         return judge(logits, targets)
 
 
