@@ -133,8 +133,9 @@ class Job:
         return torch.autocast(torch.device(self.options.device).type, torch.bfloat16)
 
     def save(self) -> None:
-        """A checkpoint of this moment. Raises OSError."""
+        """A checkpoint of this moment, and before it what was told and seen up to it. Raises OSError."""
         self.metrics.sync()
+        self.snapshots.write()
         names = [name for name, _ in self.model.named_parameters()]
         state = {"random.torch": torch.get_rng_state()}
         if self.options.device.startswith("cuda"):
@@ -180,6 +181,5 @@ class Job:
 
     def run(self) -> Run:
         """The run as it is now."""
-        maps = {name: torch.stack(maps) for name, maps in self.snapshots.maps.items()}
         where = (self.folder, self.task, self.options, self.model, self.step, self.steps)
-        return Run(*where, self.metrics.lines, self.snapshots.steps, maps)
+        return Run(*where, self.metrics.lines, self.snapshots.steps, self.snapshots.stacked())

@@ -6,7 +6,8 @@
                                     (snapshots, blocks, heads, rows, keys) float32
 
 Each is the mean over the same few samples of the examination, seen through `mirada.watch`, which neither
-changes what the model does nor draws a random number.
+changes what the model does nor draws a random number. They are written with each checkpoint: what came
+after it is done again by a run that goes on.
 """
 
 import warnings
@@ -29,7 +30,7 @@ SHARE = 12  # of a run between two maps, unless told: enough for a strip, and ne
 
 
 class Snapshots:
-    """The maps of a run: kept, and written to its file.
+    """The maps of a run.
 
     Attributes:
         steps: of each map, in order.
@@ -47,7 +48,7 @@ class Snapshots:
             self.maps = {name: list(x[: len(self.steps)]) for name, x in maps.items()}
 
     def take(self, model: nn.Module, step: int) -> None:
-        """Add the maps of this moment, and write all of them. Raises OSError."""
+        """Add the maps of this moment."""
         training = model.training
         model.eval()
         with torch.no_grad(), watch(model) as gaze:
@@ -59,9 +60,16 @@ class Snapshots:
         self.steps.append(step)
         for name, tables in blocks.items():
             self.maps.setdefault(name, []).append(torch.stack(tables))
-        tensors = {name: torch.stack(maps) for name, maps in self.maps.items()}
-        tensors["steps"] = torch.tensor(self.steps)
-        replace_bytes(self.path, safetensors.torch.save(tensors))
+
+    def stacked(self) -> dict[str, Tensor]:
+        """(snapshots, blocks, heads, rows, keys) for each kind of attention."""
+        return {name: torch.stack(maps) for name, maps in self.maps.items()}
+
+    def write(self) -> None:
+        """All of them to the file. Raises OSError, with the file as it was."""
+        if self.steps:
+            tensors = {"steps": torch.tensor(self.steps), **self.stacked()}
+            replace_bytes(self.path, safetensors.torch.save(tensors))
 
 
 def kind_of(look: Look) -> str:
