@@ -93,6 +93,20 @@ def test_the_strip_of_maps(run, reversed_digits, tmp_path):
     assert (code, out) == (0, f"Drawn: {reversed_digits}/maps.svg\n")
 
 
+def test_the_moments_shown_are_those_when_something_happens():
+    import torch
+
+    from mirada.commands.moments import telling
+
+    maps = torch.zeros(13, 2, 5, 5)
+    maps[7:, 0] = torch.linspace(0, 1, 6)[:, None, None]  # nothing, then as much at each step
+    assert telling(maps, 6) == [0, 8, 9, 10, 11, 12]
+    maps[:, :, torch.ones(5, 5, dtype=torch.bool).triu(1)] = torch.nan
+    assert telling(maps, 6) == [0, 8, 9, 10, 11, 12]
+    assert telling(maps[:4], 6) == [0, 1, 2, 3]
+    assert telling(torch.zeros(9, 1, 2, 2), 6)[-1] == 8
+
+
 def test_a_run_goes_on_where_it_was(run):
     run("train", "copy", "--steps", "3", "--out", "r")
     code, out, err = run("train", "--resume", "r", "--steps", "5")

@@ -36,6 +36,7 @@ def run(
     context: click.Context, folder: str, block: str | None, output: str | None, lang: Language | None
 ) -> None:
     language = spoken(context)
+    from mirada.commands.moments import telling
     from mirada.training.runs import load_run
     from mirada.views import figures
 
@@ -45,7 +46,7 @@ def run(
         raise Failure("cli.run_no_maps", folder=folder)
     maps = found.maps["cross" if "cross" in found.maps else "self"]  # (snapshots, blocks, heads, rows, keys)
     chosen = chosen_one("block", block, maps.shape[1], -1)
-    moments = spread(len(maps), MOMENTS)
+    moments = telling(maps[:, chosen], MOMENTS)
     titles = [say("cli.run_moment", language, step=found.snapshots[i]) for i in moments]
     names = [say("cli.run_head", language, head=head) for head in range(maps.shape[2])]
     path = Path(folder) / "maps.svg" if output is None else Path(output)
@@ -59,10 +60,3 @@ def run(
     except OSError as error:
         raise unwritten(error, path, Path(folder) / "maps.svg") from None
     click.echo(say("cli.run_drawn", language, path=path))
-
-
-def spread(count: int, most: int) -> list[int]:
-    """At most so many of them, evenly, the first and the last among them."""
-    if count <= most:
-        return list(range(count))
-    return [round(i * (count - 1) / (most - 1)) for i in range(most)]
