@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: lab test js bench breadth lint wheel clean hooks help
+.PHONY: lab test js bench breadth table lint wheel clean hooks help
 
 BIN := .venv/bin
 # Node from the machine where it is recent enough, else the one that tools/setup-node puts into .venv.
@@ -32,6 +32,9 @@ bench: .venv/.dev $(BUNDLE)  ## measure speed and memory beside a peer
 
 breadth: .venv/.dev  ## watch a tiny model of every family of transformers
 	@python -m breadth
+
+table: .venv/.dev  ## train every task and write what each comes to
+	@OMP_NUM_THREADS=1 python -m table
 
 lint: .venv/.dev frontend/node_modules/.package-lock.json  ## ruff, pyright and TypeScript's types
 	@ruff check . && ruff format --check . && pyright && cd frontend && npm run --silent types

@@ -1,0 +1,64 @@
+"""`python -m table [task …]`: train every built-in task as it is by default, and write docs/tasks.md.
+
+The results are kept as JSON, so that a run of a few tasks renews those alone.
+"""
+
+import argparse
+import json
+import platform
+import tempfile
+from pathlib import Path
+
+import torch
+from table.page import page
+from table.rows import ROWS, Row
+
+from mirada import num_parameters, train
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m table", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="row", help="which; all when none is given")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", type=Path, default=ROOT / "build/tasks.json", help="where results are kept")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/tasks.md", help="where the page goes")
+    arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.names) - {row.name for row in ROWS}):
+        parser.error(f"no such row: {', '.join(unknown)}; there are {', '.join(row.name for row in ROWS)}")
+    kept = json.loads(arguments.json.read_text()) if arguments.json.exists() else {}
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    for row in ROWS:
+        if not arguments.names or row.name in arguments.names:
+            kept[row.name] = told = trained(row, arguments.seed)
+            print(f"{row.name}: {told}", flush=True)
+            arguments.json.write_text(json.dumps(kept, indent=1) + "\n")
+    arguments.page.write_text(page(kept, machine()))
+    print(f"written to {arguments.page}")
+
+
+def trained(row: Row, seed: int) -> dict:
+    """What one row came to."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = train(row.task, seed=seed, out=Path(folder, "run"), **row.options)
+    assert run.score is not None
+    return {
+        **run.score._asdict(),
+        "family": run.task.family.replace("_", "-"),
+        "parameters": num_parameters(run.model),
+        "samples": run.task.train_size,
+        "unseen": run.task.validation_size,
+        "steps": run.steps,
+        "seconds": run.metrics[-1]["seconds"],
+        "seed": seed,
+    }
+
+
+def machine() -> str:
+    cpu = torch.backends.cpu.get_cpu_capability()
+    return f"one thread of a {platform.machine()} processor ({cpu}), torch {torch.__version__}"
+
+
+if __name__ == "__main__":
+    main()

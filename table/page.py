@@ -1,0 +1,44 @@
+"""docs/tasks.md."""
+
+from table.rows import ROWS, Row
+
+HEAD = """# Tasks: what each comes to
+
+Every built-in task, trained from nothing with the options that it has by default, on {machine}.
+`tokens` and `sequences` are the shares that are right on samples never seen in training; a sequence is right
+if all of it is. Made again by `make table`. Times depend on the machine and on what else it does.
+
+| task | what | model | parameters | steps of 64 | tokens | sequences | loss | seconds | seed |
+|---|---|---|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
+def page(kept: dict[str, dict], machine: str) -> str:
+    lines = [line(row, kept[row.name]) for row in ROWS if row.name in kept]
+    missed = [row.name for row in ROWS if row.name in kept and not reached(row, kept[row.name])]
+    said = (
+        f"\nBelow its goal of 99 % (reverse: 100 %) of the sequences: {', '.join(missed)}.\n"
+        if missed
+        else ""
+    )
+    return HEAD.format(machine=machine) + "".join(lines) + said
+
+
+def line(row: Row, told: dict) -> str:
+    cells = (
+        row.name,
+        row.what,
+        told["family"],
+        f"{told['parameters']:,}",
+        f"{told['steps']:,}",
+        f"{100 * told['tokens']:.2f} %",
+        f"{100 * told['sequences']:.2f} %",
+        f"{told['loss']:.3g}",
+        f"{told['seconds']:.1f}",
+        str(told["seed"]),
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def reached(row: Row, told: dict) -> bool:
+    return row.goal is None or told[row.goal[0]] >= row.goal[1]
