@@ -11,7 +11,7 @@ from breadth.build import NotBuilt, build, run
 from breadth.eager import compare
 from breadth.families import Family
 from breadth.inputs import shapes
-from breadth.mixing import mixes
+from breadth.mixing import alone
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -88,7 +88,7 @@ def _looks(
         for look in looks
         if look.proved is not True
     ]
-    verdict.alone = [path for path, _ in gaze.unseen if not mixes(model, inputs, path)]
+    verdict.alone = alone(model, inputs, [path for path, _ in gaze.unseen])
     verdict.missing = [(path, sentence) for path, sentence in gaze.unseen if path not in verdict.alone]
     known = {look.path for look in looks} | {path for path, _ in gaze.unseen}
     for path, how in done.items():

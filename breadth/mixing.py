@@ -12,21 +12,30 @@ from breadth.build import run
 from torch import Tensor, nn
 
 
-def mixes(model: nn.Module, inputs: dict[str, Any], path: str) -> bool:
-    """Whether a place's input reaches the output of other places; True where this cannot be told."""
+def alone(model: nn.Module, inputs: dict[str, Any], paths: list[str]) -> list[str]:
+    """Those modules in which no place's input reaches the output of another; not where that is unclear."""
     length = inputs["input_ids"].shape[1] if "input_ids" in inputs else 0
-    module = model.get_submodule(path)
-    calls: list[tuple[tuple, dict]] = []
-    hook = module.register_forward_pre_hook(lambda _, a, k: calls.append((a, k)), with_kwargs=True)
+    if length < 2 or not paths:
+        return []
+    calls: dict[str, tuple[tuple, dict]] = {}
+    hooks = [
+        model.get_submodule(path).register_forward_pre_hook(
+            lambda _, a, k, path=path: calls.setdefault(path, (a, k)) and None, with_kwargs=True
+        )
+        for path in paths
+    ]
     try:
         run(model, inputs)
     finally:
-        hook.remove()
-    if not calls:
-        return True
-    arguments, keywords = calls[0]
+        for hook in hooks:
+            hook.remove()
+    return [p for p in paths if p in calls and not mixes(model.get_submodule(p), *calls[p], length)]
+
+
+def mixes(module: nn.Module, arguments: tuple, keywords: dict, length: int) -> bool:
+    """Whether a change at one of `length` places changes the output at others; True if it cannot be told."""
     given = [*arguments, *keywords.values()]
-    if length < 2 or not all(isinstance(x, Tensor) and x.dim() > 2 and x.shape[1] == length for x in given):
+    if not all(isinstance(x, Tensor) and x.dim() > 2 and x.shape[1] == length for x in given):
         return True
     place = length // 2
     others = [i for i in range(length) if i != place]

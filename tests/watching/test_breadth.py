@@ -11,7 +11,7 @@ from breadth.audit import places
 from breadth.configure import tiny
 from breadth.families import families
 from breadth.judge import NONE, WHOLE, WRONG, judge, same, tensors
-from breadth.mixing import mixes
+from breadth.mixing import alone
 from torch import nn
 
 from mirada.watching.look import Look
@@ -134,8 +134,10 @@ class Model(nn.Module):
 
 def test_a_softmax_that_mixes_no_places_is_told_from_one_that_does():
     text = {"input_ids": torch.arange(22).view(2, 11)}
-    assert not mixes(Model(False), text, "near")
-    assert not mixes(Model(False), text, "perhaps")
-    assert mixes(Model(True), text, "perhaps")
-    assert mixes(Model(False), text, "idle")  # never called: nothing is known
-    assert mixes(Model(False), {"input_ids": text["input_ids"][:, None]}, "near")  # where are its places?
+    every = ["near", "perhaps", "idle"]  # the last is never called: nothing is known
+    assert alone(Model(False), text, every) == ["near", "perhaps"]
+    assert alone(Model(True), text, every) == ["near"]
+    assert (
+        alone(Model(False), {"input_ids": text["input_ids"][:, None]}, every) == []
+    )  # where are its places?
+    assert alone(Model(False), {"input_ids": text["input_ids"][:, :1]}, every) == []  # who could mix?
