@@ -1,6 +1,8 @@
 """All that a run is made of while it runs, and how it is put together: anew, or from a checkpoint."""
 
+import os
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
@@ -16,6 +18,7 @@ from mirada.training.errors import TrainingError
 from mirada.training.finding import find_task
 from mirada.training.metrics import Metrics
 from mirada.training.options import TrainingOptions, changed, options_for
+from mirada.training.parallel import Alone
 from mirada.training.runs import CHECKPOINTS, MAPS, METRICS, Run, put_weights, read_run, write_run
 from mirada.training.snapshots import SHARE, Snapshots
 from mirada.training.task import Score, Task
@@ -33,8 +36,17 @@ class Plan:
     checkpoint: Checkpoint | None
 
 
-def planned(task: str | Task | None, out: str | Path | None, resume: str | Path | None, given: dict) -> Plan:
-    """Raises TrainingError for what cannot be found, made, or done."""
+def planned(
+    task: str | Task | None,
+    out: str | Path | None,
+    resume: str | Path | None,
+    given: dict[str, Any],
+    made: Path | None = None,
+) -> Plan:
+    """In a new folder, or in the one that was `made` for it.
+
+    Raises TrainingError for what cannot be found, made, or done.
+    """
     if resume is not None:
         folder = Path(resume)
         task, options, _ = read_run(folder, task)
@@ -43,7 +55,7 @@ def planned(task: str | Task | None, out: str | Path | None, resume: str | Path 
         raise TrainingError("training.what")
     task = find_task(task)
     options = options_for(task, **given)
-    return Plan(task, options, new_folder(out, task.name), None)
+    return Plan(task, options, made or new_folder(out, task.name), None)
 
 
 def new_folder(out: str | Path | None, name: str) -> Path:
@@ -68,14 +80,15 @@ def new_folder(out: str | Path | None, name: str) -> Path:
 
 
 class Job:
-    """Model, optimizer and data of a plan, and the files that tell of them.
+    """Model, optimizer and data of a plan, and the files that tell of them, which the first process writes.
 
     Attributes:
         step, steps: how far it is, and how far it goes.
         saved: the step of the newest checkpoint.
     """
 
-    def __init__(self, plan: Plan):
+    def __init__(self, plan: Plan, team: Alone):
+        self.team = team
         self.task, self.options, self.folder = plan.task, plan.options, plan.folder
         device = torch.device(self.options.device)
         train, validation = self.task.data(self.options.seed)
@@ -86,6 +99,9 @@ class Job:
         self.train, self.validation = train.to(device), validation.to(device)
         torch.manual_seed(self.options.seed)  # the model's first parameters, and then its dropout
         self.model: nn.Module = self.task.model(self.options).to(device)
+        if plan.checkpoint is not None:
+            put_weights(self.model, plan.checkpoint, self.folder, self.task)
+        self.learner = team.spread(self.model)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=self.options.lr, fused=True)
         self.order = Order(len(train), self.options.batch_size, self.options.seed)
         self.mask = self.task.mask(self.options)
@@ -96,24 +112,25 @@ class Job:
         if plan.checkpoint is not None:
             self.restore(plan.checkpoint)
             until = self.saved = self.step
-        (self.folder / CHECKPOINTS).mkdir(exist_ok=True)
-        write_run(self.folder, self.task, self.options, self.steps)
-        self.metrics = Metrics(self.folder / METRICS, until)
+        team.from_first(self.write_run)
+        # Lines of the other processes have nowhere to go.
+        self.metrics = Metrics(self.folder / METRICS if team.first else Path(os.devnull), until)
         self.snapshots = Snapshots(self.folder / MAPS, self.task, self.validation, self.mask, until)
 
     def learn(self) -> Tensor:
         """One step. Its loss, as a scalar that nobody has waited for."""
         self.step += 1
         batch = self.train[next(self.order)]
+        own = self.team.share(batch)
+        self.team.seed(self.options.seed, self.step)
         with self.autocast():
-            logits = self.task.run(self.model, batch, self.mask)
-        loss = self.task.loss(logits, batch.targets)
-        loss.backward()
+            logits = self.task.run(self.learner, own, self.mask)
+        loss = self.team.backward(self.task.loss(logits, own.targets), batch)
         for group in self.optimizer.param_groups:
             group["lr"] = self.options.learning_rate(self.step, self.steps)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return loss.detach()
+        return loss
 
     @torch.no_grad()
     def examine(self) -> Score:
@@ -121,9 +138,10 @@ class Job:
         self.model.eval()
         logits = []
         for start in range(0, len(self.validation), AT_ONCE):
+            part = self.validation[start : start + AT_ONCE]
             with self.autocast():
-                part = self.validation[start : start + AT_ONCE]
-                logits.append(self.task.run(self.model, part, self.mask).float())
+                own = self.task.run(self.model, self.team.share(part), self.mask).float()
+            logits.append(self.team.whole(own, len(part)))
         self.model.train()
         return self.task.judge(torch.cat(logits), self.validation.targets)
 
@@ -132,24 +150,30 @@ class Job:
             return nullcontext()
         return torch.autocast(torch.device(self.options.device).type, torch.bfloat16)
 
+    def write_run(self) -> None:
+        (self.folder / CHECKPOINTS).mkdir(exist_ok=True)
+        write_run(self.folder, self.task, self.options, self.steps)
+
     def save(self) -> None:
         """A checkpoint of this moment, and before it what was told and seen up to it. Raises OSError."""
+        weights, memory = self.team.gathered(self.model, self.optimizer)
+        self.team.from_first(lambda: self.write(weights, memory))
+        self.saved = self.step
+
+    def write(self, weights: Mapping[str, Tensor], memory: dict[str, dict[str, Tensor]]) -> None:
         self.metrics.sync()
         self.snapshots.write()
-        names = [name for name, _ in self.model.named_parameters()]
         state = {"random.torch": torch.get_rng_state()}
         if self.options.device.startswith("cuda"):
             state["random.cuda"] = torch.cuda.get_rng_state(self.options.device)
-        for i, entries in self.optimizer.state_dict()["state"].items():
-            state |= {f"optimizer.{names[i]}.{key}": x for key, x in entries.items()}
+        for name, entries in memory.items():
+            state |= {f"optimizer.{name}.{key}": x for key, x in entries.items()}
         state["random.order"], place = self.order.state()
         told = {"task": self.task.name, "order": place, "seconds": round(self.elapsed(), 3)}
-        write_checkpoint(self.folder / CHECKPOINTS, self.step, self.model.state_dict(), state, told)
-        self.saved = self.step
+        write_checkpoint(self.folder / CHECKPOINTS, self.step, weights, state, told)
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Be where that checkpoint was written."""
-        put_weights(self.model, checkpoint, self.folder, self.task)
+        """Be where that checkpoint was written, whose weights the model has."""
         state, told = dict(checkpoint.state), checkpoint.told
         self.step, self.seconds = checkpoint.step, told["seconds"]
         self.order.restore(state.pop("random.order"), **told["order"])
@@ -157,20 +181,15 @@ class Job:
         cuda = state.pop("random.cuda", None)
         if cuda is not None and self.options.device.startswith("cuda"):
             torch.cuda.set_rng_state(cuda, self.options.device)
-        number = {name: i for i, (name, _) in enumerate(self.model.named_parameters())}
-        entries: dict[int, dict[str, Tensor]] = {}
+        memory: dict[str, dict[str, Tensor]] = {}
         for key, x in state.items():
             name, _, what = key.removeprefix("optimizer.").rpartition(".")
-            entries.setdefault(number[name], {})[what] = x
-        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": entries})
+            memory.setdefault(name, {})[what] = x
+        self.team.give(self.model, self.optimizer, memory)
 
     def elapsed(self) -> float:
         """Seconds of training, those before an interruption included."""
         return self.seconds + time.perf_counter() - self.began
-
-    def is_sound(self) -> bool:
-        """Whether all weights are finite."""
-        return bool(torch.stack([x.isfinite().all() for x in self.model.parameters()]).all())
 
     def every(self, name: str) -> bool:
         """Whether it is time for what an option says happens every so many steps."""
@@ -183,3 +202,9 @@ class Job:
         """The run as it is now."""
         where = (self.folder, self.task, self.options, self.model, self.step, self.steps)
         return Run(*where, self.metrics.lines, self.snapshots.steps, self.snapshots.stacked())
+
+    def finished(self) -> Run:
+        """The run as it is now, with a model that can be used by itself, in evaluation mode."""
+        run = self.run()
+        run.model = self.team.plain(self.model, lambda: self.task.model(self.options)).eval()
+        return run

@@ -12,6 +12,7 @@ from torch import Tensor
 from mirada.training.errors import TrainingError
 from mirada.training.finding import blaming
 from mirada.training.job import Job, planned
+from mirada.training.parallel import processes, starting
 from mirada.training.runs import CHECKPOINTS, Run
 from mirada.training.stopping import Listener, Stop, StopTraining, signals
 from mirada.training.task import Task
@@ -25,6 +26,7 @@ def train(
     out: str | Path | None = None,
     resume: str | Path | None = None,
     listener: Listener | None = None,
+    parallel: str | None = None,
     **options: Any,
 ) -> Run:
     """Learn a task from nothing: `mirada.train("reverse").answer("49303973").text` is 37930394.
@@ -40,31 +42,37 @@ def train(
         out: the new run's folder; runs/NAME unless given.
         resume: the folder of a run that shall go on, with its task and options; steps and epochs may grow.
         listener: is told what happens.
+        parallel: by all processes that torchrun started: "ddp", each with the whole model, or "fsdp", each
+            with a part of it. Each takes its share of a batch; the first one writes, and tells the listener.
+            It is no part of the run, which any number of processes may go on with.
         options: see TrainingOptions. The task has defaults of its own.
 
     Raises:
         TrainingError: what cannot be found, read, written or done; a loss that is no number any more. What
             was saved before stays.
     """
-    plan = planned(task, out, resume, options)
-    listener = Listener() if listener is None else listener
-    with blaming(plan.task), own_random_state(plan.options.device), threads(plan.options.threads):
-        try:
-            job = Job(plan)
-        except OSError as error:
-            raise unwritable(error, plan.folder) from error
-        try:
-            with signals() as stop:
-                run(job, listener, stop)
-        except OSError as error:
-            raise unsaved(job, error) from error
-        finally:
-            job.metrics.close()
-        finished = job.run()
-        finished.model.eval()
-        finished.signal = stop.signal
-        listener.on_end(finished)
-        return finished
+    with processes(parallel, starting(task, resume, parallel)) as team:
+        plan = team.planned(lambda folder: planned(task, out, resume, options, folder))
+        team.check(plan.options)
+        if listener is None or not team.first:
+            listener = Listener()
+        state = own_random_state(plan.options.device)
+        with blaming(plan.task), team.noticing(), state, threads(plan.options.threads):
+            try:
+                job = Job(plan, team)
+            except OSError as error:
+                raise unwritable(error, plan.folder) from error
+            try:
+                with signals() as stop:
+                    run(job, listener, stop)
+            except OSError as error:
+                raise unsaved(job, error) from error
+            finally:
+                job.metrics.close()
+            finished = job.finished()
+            finished.signal = stop.signal
+            listener.on_end(finished)
+            return finished
 
 
 def run(job: Job, listener: Listener, stop: Stop) -> None:
@@ -76,15 +84,17 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
             job.snapshots.take(job.model, 0)
         job.save()  # a full disk is found before the work, not after it
     losses: list[Tensor] = []
-    while job.step < job.steps and not stop.asked:
+    ends = job.team.ends(stop)
+    while job.step < job.steps and not ends:
         losses.append(job.learn())
         try:
             listener.on_step(job.step, losses[-1])
         except StopTraining:
             stop.asked = True
+        ends = job.team.ends(stop)
         last = job.step == job.steps
         examined = last or job.order.ended or job.every("validate_every")
-        saved = last or stop.asked or job.every("checkpoint_every")
+        saved = last or ends or job.every("checkpoint_every")
         if len(losses) == LINE or examined or saved:
             tell_losses(job, listener, losses)
         if examined:
@@ -92,7 +102,7 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
         if job.every("snapshots_every") or (last and job.options.snapshots_every != 0):
             job.snapshots.take(job.model, job.step)
         if saved:
-            if not job.is_sound():
+            if not job.team.is_sound(job.model):
                 raise diverged(job, job.step)
             job.save()
 

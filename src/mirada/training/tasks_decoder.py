@@ -77,11 +77,12 @@ class Letters(Task):
     train_size, validation_size = 20_000, 500
     defaults: ClassVar = {
         "epochs": 2,
-        "d_model": 128,
+        "d_model": 64,
         "heads": 4,
         "blocks": 2,
         "schedule": "cosine",
         "warmup": 50,
+        "lr": 3e-3,
     }
 
     def __init__(self, text: str | Path, context: int = 64, symbols: str = "", sha256: str = ""):
