@@ -61,11 +61,15 @@ def test_whole_blocks_of_rows_that_look_at_nobody(mask):
     compare(made(307, 67, mask=mask))
 
 
+@pytest.mark.parametrize("stretch", [1, 3, 99])
 @pytest.mark.parametrize("mask", ["none", "causal", "few"])
-def test_equals_the_table_over_many_pieces(mask, monkeypatch):
+def test_equals_the_table_over_many_pieces(mask, stretch, monkeypatch):
+    """And over stretches of pieces, whose largest are merged: of one piece, of some, of all."""
     monkeypatch.setattr(longview, "PIECE", 128)
     monkeypatch.setattr(longview, "ROWS", 13)
+    monkeypatch.setattr(longview, "STRETCH", stretch * 13 * 128 * 8)
     compare(made(mask=mask, sink=0.7))
+    compare(made(mask=mask), top=150)
 
 
 @pytest.mark.parametrize("first", [0, 97, 5000, -11])
@@ -129,9 +133,11 @@ def test_of_equal_weights_the_lower_key_comes_first(mask, d):
         compare(head, top)
 
 
-def test_ties_across_pieces(monkeypatch):
+@pytest.mark.parametrize("stretch", [1, 3, 99])
+def test_ties_across_pieces(stretch, monkeypatch):
     """The largest stand in the last places of their groups and pieces, and one more is equal to the last."""
     monkeypatch.setattr(longview, "PIECE", 128)
+    monkeypatch.setattr(longview, "STRETCH", stretch * 128 * 4)
     key = torch.zeros(2039, 1)
     key[[127, 128, 300, 301, 1999, 2038]] = 1.0
     for top, wanted in ((3, [127, 128, 300]), (6, [127, 128, 300, 301, 1999, 2038])):

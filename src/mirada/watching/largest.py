@@ -37,9 +37,9 @@ class Largest:
             of_groups = below[piece, :rows].unflatten(1, (FAN, -1))
             torch.amax(of_groups, 1, out=above[piece, :rows])
 
-    def peaks(self, pieces: slice, rows: int) -> Tensor:
-        """(pieces, rows): the largest of each row of these pieces."""
-        return self.levels[-1][pieces, :rows].amax(-1)
+    def peaks(self, piece: int, rows: int) -> Tensor:
+        """(rows,): the largest of each row of a piece."""
+        return self.levels[-1][piece, :rows].amax(1)
 
     def find(self, pieces: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
         """The largest scores, descending, and their columns: (rows, count) each; of equals the lower first.
@@ -56,7 +56,8 @@ class Largest:
             piece, lane = nodes // step, nodes % step
             children = torch.arange(FAN, device=roof.device) * step
             firsts = (piece * level.shape[1] + each) * width + lane
-            seen = level.view(-1).take((firsts[..., None] + children).flatten(1))
+            places = (firsts[..., None] + children).flatten()
+            seen = level.view(-1).index_select(0, places).view(rows, -1)  # `take` is slower
             values, chosen, next_best = _descending(seen, count)
             rival = torch.maximum(rival, next_best)
             nodes = (piece * width + lane).gather(1, chosen // FAN) + chosen % FAN * step
