@@ -45,6 +45,7 @@ def build(language: Language) -> Command:
             option("device", "cpu", "cli.train_device"),
             option("precision", "float32|bfloat16", "cli.train_precision"),
             option("threads", "N", "cli.train_threads"),
+            option("parallel", "ddp|fsdp", "cli.train_parallel"),
             option("resume", "DIR", "cli.train_resume"),
             option("out", "DIR", "cli.train_out"),
             language_option(text("lang"), language),
@@ -72,15 +73,21 @@ def run(
     options |= {"positions": "none" if no_positions else None, "causal": causal or None}
 
     from mirada.commands.progress import Bar
+    from mirada.training.errors import TrainingError
     from mirada.training.loop import train
+    from mirada.training.parallel import is_first, says
 
     bar = Bar(language)
     with speaking(language):
         try:
             finished = train(task, out=out, resume=resume, listener=bar, **options)
+        except TrainingError as error:
+            if says(error):
+                raise
+            context.exit(1)
         finally:
             bar.close()
-    for line in ending(finished, language):
+    for line in ending(finished, language) if is_first() else ():
         click.echo(line)
     if finished.signal is not None:
         context.exit(130)
