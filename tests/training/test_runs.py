@@ -115,6 +115,12 @@ def test_maps_are_what_watching_shows(task):
     assert not torch.allclose(run.maps["self"][0], run.maps["self"][-1])
 
 
+def test_maps_tell_what_is_masked_from_what_is_small(task):
+    ahead = torch.ones(7, 7, dtype=torch.bool).triu(1)
+    hidden = train(task, steps=2, causal=True).maps["self"].isnan()
+    assert torch.equal(hidden, ahead.expand_as(hidden))
+
+
 def test_the_maps_of_an_encoder_decoder_are_three():
     task = find_task("reverse-seq2seq")
     task.train_size, task.validation_size = 211, 17

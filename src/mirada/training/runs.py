@@ -37,7 +37,8 @@ class Run:
         metrics: the lines of metrics.jsonl.
         snapshots: the steps of the maps.
         maps: for each kind of attention ("self", or "encoder", "decoder", "cross") the maps along the way,
-            (snapshots, blocks, heads, rows, keys): means over a few samples of the examination.
+            (snapshots, blocks, heads, rows, keys): means over a few samples of the examination,
+            NaN where the mask hides a key from all of them.
         signal: which one stopped it, if one did.
     """
 

@@ -5,11 +5,12 @@
         self, or encoder, decoder, cross
                                     (snapshots, blocks, heads, rows, keys) float32
 
-Each is the mean over the same few samples of the examination, seen through `mirada.watch`, which neither
-changes what the model does nor draws a random number. They are written with each checkpoint: what came
-after it is done again by a run that goes on.
+Each is the mean over the same few samples of the examination, NaN where the mask hides a key from all of
+them, seen through `mirada.watch`, which neither changes what the model does nor draws a random number. They
+are written with each checkpoint: what came after it is done again by a run that goes on.
 """
 
+import math
 import warnings
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from mirada.layers.masks import Mask
 from mirada.training.errors import TrainingWarning
 from mirada.training.files import replace_bytes
 from mirada.training.task import Batch, Task
-from mirada.watching.look import Look
+from mirada.watching.look import MASKED, Look
 from mirada.watching.watch import watch
 
 SAMPLES = 16
@@ -56,7 +57,9 @@ class Snapshots:
         model.train(training)
         blocks: dict[str, list[Tensor]] = {}
         for look in gaze:
-            blocks.setdefault(kind_of(look), []).append(look.weights().mean(0).cpu())
+            hidden = (look.states() == MASKED).all(0)  # 0 would be a look that is only very small
+            table = look.weights().mean(0).masked_fill(hidden, math.nan)
+            blocks.setdefault(kind_of(look), []).append(table.cpu())
         self.steps.append(step)
         for name, tables in blocks.items():
             self.maps.setdefault(name, []).append(torch.stack(tables))

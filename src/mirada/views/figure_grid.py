@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def draw(
     tables: Iterable["Table"],
-    longest: int,
+    sizes: Sequence[tuple[int, int]],
     titles: Sequence[str],
     across: int,
     axes: tuple[str, str],
@@ -27,8 +27,8 @@ def draw(
 ) -> "Figure":
     """`across` maps side by side, line under line.
 
-    `longest` is the largest number of rows or columns of a table; `titles` has one a table, of which those
-    that are empty take no room where all of a line are; `names` one a line.
+    `sizes` are (rows, columns) of the tables; `titles` has one a table, of which those that are empty take no
+    room where all of a line are; `names` one a line.
     """
     names = [""] * math.ceil(len(titles) / across) if names is None else names
     lines = [titles[i : i + across] for i in range(0, len(titles), across)]
@@ -36,19 +36,20 @@ def draw(
         left, above, gap, foot = 24.0 + 14.0 * any(names), 18.0, 7.0, 50.0
         side = min(layout.WIDEST / across - gap, 130)
         size = max(text.SMALLEST, min(text.LARGEST, side / 6))
-        heights = [side + gap + 1.25 * size * any(line) for line in lines]
+        extents = [layout.extent(*size) for size in sizes]
+        tall = side * min(1.0, max(height / width for width, height in extents))
+        heights = [tall + gap + 1.25 * size * any(line) for line in lines]
         width, height = left + max(across * (side + gap), 235), above + sum(heights) + foot
-        figure = layout.figure(width, height, longest / side, engine=None)
+        figure = layout.figure(width, height, max(map(max, sizes)) / side, engine=None)
         image, any_masked, any_nobody = None, False, False
         for place, ((weights, masked), title) in enumerate(zip(tables, titles, strict=True)):
             i, j = divmod(place, across)
             x, y = left + j * (side + gap), height - above - sum(heights[: i + 1]) + gap
-            ax = figure.add_axes((x / width, y / height, side / width, side / height))
+            ax = figure.add_axes((x / width, y / height, side / width, tall / height))
             image = parts.paint(ax, weights, masked, squares=False)
             any_masked |= bool(masked.any())
             any_nobody |= parts.mark_nobody(ax, masked, at=4, markersize=2.5, markeredgewidth=0.7)
-            ratio = layout.extent(*weights.shape)
-            ax.set(xticks=[], yticks=[], box_aspect=ratio[1] / ratio[0])
+            ax.set(xticks=[], yticks=[], box_aspect=extents[place][1] / extents[place][0])
             ax.set_title(text.shortened(title), fontsize=size, pad=2.5, **text.plain())
             if j == 0 and names[i]:
                 ax.set_ylabel(text.shortened(names[i]), fontsize=size, labelpad=3, **text.plain())

@@ -111,8 +111,8 @@ def heads(
         data.check_size(scene)
     stated = scenes[0].axes if len({scene.axes for scene in scenes}) == 1 else ("", "")
     across = min(columns or max(4, math.ceil(math.sqrt(len(scenes)))), len(scenes))
-    sizes = [max(len(scene.rows), len(scene.columns)) for scene in scenes]
-    return grid.draw((data.tables(scene) for scene in scenes), max(sizes), titles, across, stated, language)
+    sizes = [(len(scene.rows), len(scene.columns)) for scene in scenes]
+    return grid.draw((data.tables(scene) for scene in scenes), sizes, titles, across, stated, language)
 
 
 def strip(
@@ -149,7 +149,8 @@ def strip(
     lines = [table for head in maps.transpose(0, 1) for table in head]
     drawn = (data.weights(table) for table in lines)
     named = [*titles, *[""] * (len(lines) - len(titles))]
-    return grid.draw(drawn, max(maps.shape[2:]), named, len(maps), axes, language, names)
+    sizes = [(maps.shape[2], maps.shape[3])] * len(lines)
+    return grid.draw(drawn, sizes, named, len(maps), axes, language, names)
 
 
 def rows(
