@@ -87,7 +87,7 @@ def run(
             context.exit(1)
         finally:
             bar.close()
-    for line in ending(finished, language) if is_first() else ():
+    for line in ending(finished, language) if given["parallel"] is None or is_first() else ():
         click.echo(line)
     if finished.signal is not None:
         context.exit(130)

@@ -127,6 +127,8 @@ class Alone:
 class Several(Alone):
     """Processes that all have the whole model."""
 
+    learner: nn.parallel.DistributedDataParallel | None = None
+
     def __init__(self):
         self.rank, self.world = dist.get_rank(), dist.get_world_size()
         self.first = self.rank == 0
@@ -178,7 +180,16 @@ class Several(Alone):
             raise TrainingError("training.parallel_device", device=options.device)
 
     def spread(self, model: nn.Module) -> nn.Module:
-        return nn.parallel.DistributedDataParallel(model)
+        self.learner = nn.parallel.DistributedDataParallel(model)
+        return self.learner
+
+    def leave(self) -> None:
+        """What must be gone before the process group is."""
+        # The reducer, if it is the last to hold the group, waits for gloo's threads to end and holds the
+        # interpreter's lock, which these may want first: for ever (as in pytorch#190489). An exception would
+        # keep it, for its traceback knows the model.
+        if self.learner is not None:
+            del self.learner.reducer, self.learner.logger
 
     def seed(self, seed: int, step: int) -> None:
         # From these alone: no random state of the others need be saved.
@@ -266,6 +277,10 @@ class Sharded(Several):
         if state:
             options = state_dict.StateDictOptions(full_state_dict=True)
             told: Any = state_dict.get_optimizer_state_dict(model, optimizer, options=options)
+            # The first process hands out tensor after tensor, so all must have them in one order. That of a
+            # safetensors file is another one each time it is read.
+            names = [name for name, _ in model.named_parameters()]
+            state = {name: dict(sorted(state[name].items())) for name in names}
             state_dict.set_optimizer_state_dict(model, optimizer, told | {"state": state}, options=options)
 
     def plain(self, model: nn.Module, new: Callable[[], nn.Module]) -> nn.Module:
@@ -308,9 +323,11 @@ def processes(parallel: str | None, command: str) -> Iterator[Alone]:
     with noticing():
         if made:
             join()
+        team = Several() if parallel == "ddp" else Sharded()
         try:
-            yield Several() if parallel == "ddp" else Sharded()
+            yield team
         finally:
+            team.leave()
             if made:  # gloo may wait for ever where the interpreter does it at its end (pytorch#190489)
                 dist.destroy_process_group()
 
