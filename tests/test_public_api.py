@@ -29,7 +29,7 @@ SIGNATURES = {
     "MultiHeadAttention.weights": "(self, x, context=None, mask=None, *, cache=None, positions=None)",
     "KVCache": "(batch, num_kv_heads, max_length, head_dim, *, device=None, dtype=None)",
     "TransformerBlock.forward": "(self, x, context=None, mask=None, context_mask=None, *, cache=None, "
-    "positions=None)",
+    "context_cache=None, positions=None)",
     "from_torch": "(layer)",
     "to_torch": "(layer)",
     "Mask.causal": "(*, first=None)",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from mirada import BlockConfig, Mask, TransformerBlock
+from mirada import BlockConfig, KVCache, Mask, TransformerBlock
 
 
 @pytest.mark.parametrize("dtype", CLOSE, ids=str)
@@ -178,3 +178,8 @@ def test_every_config_equals_the_loops(
     table = torch.full((length, length), NEVER).triu(1).expand(batch, -1, -1) if causal else None
     output = block(x, context, Mask.causal() if causal else None)
     torch.testing.assert_close(output, loops.block(block, x, context, table), rtol=1e-10, atol=1e-10)
+
+
+def test_a_cache_for_a_context_that_is_not_there():
+    with pytest.raises(ValueError, match="context_cache keeps what is read of a context, but there is none"):
+        TransformerBlock(14, 2, 11)(torch.randn(2, 5, 14), context_cache=KVCache(2, 2, 7, 7))

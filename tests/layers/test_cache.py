@@ -225,10 +225,36 @@ def test_sizes_that_are_none(sizes, says):
         KVCache(*sizes)
 
 
-def test_not_with_a_context():
-    layer = MultiHeadAttention(14, 2)
-    with pytest.raises(ValueError, match=r"cache .* cannot be used with a context"):
-        layer(torch.randn(2, 5, 14), torch.randn(2, 5, 14), cache=KVCache(2, 2, 7, 7))
+@pytest.mark.parametrize("d_context", [14, 11])
+@pytest.mark.parametrize("options", [{}, {"num_kv_heads": 1}, {"bias": False}])
+def test_a_context_is_read_once(d_context, options):
+    layer = MultiHeadAttention(14, 2, d_context=d_context, **options).double()
+    x, context = torch.randn(3, 5, 14).double(), torch.randn(3, 7, d_context).double()
+    context[1, 4:] = torch.nan  # what stands in the padding is not read
+    mask, cache = Mask.padding([7, 4, 2]), KVCache(3, layer.num_kv_heads, 7, 7, dtype=torch.float64)
+    with torch.no_grad():
+        expected = layer(x, context, mask)
+        found = [layer(x[:, i : i + 1], context, mask, cache=cache) for i in range(5)]
+        torch.testing.assert_close(torch.cat(found, 1), expected, rtol=1e-12, atol=1e-12)
+        assert cache.length == 7
+        again = layer(x, torch.full_like(context, torch.nan), mask, cache=cache)
+        torch.testing.assert_close(again, expected, rtol=1e-12, atol=1e-12)
+        shown = layer.weights(x, context, mask, cache=cache)
+        torch.testing.assert_close(shown, layer.weights(x, context, mask), rtol=1e-12, atol=1e-12)
+        cache.reset()
+        layer.weights(x, context, mask, cache=cache)
+        assert cache.length == 0, "asking does not advance it"
+        assert torch.equal(layer(x, context, mask, cache=cache), expected)
+
+
+def test_a_cache_of_one_context_is_refused_for_another_length():
+    layer, cache = MultiHeadAttention(14, 2), KVCache(2, 2, 9, 7)
+    x = torch.randn(2, 5, 14)
+    with torch.no_grad():
+        layer(x, torch.randn(2, 7, 14), cache=cache)
+        with pytest.raises(ValueError, match=r"cache holds 7 places, .* has 5: .* that one context"):
+            layer(x, x, cache=cache)
+    assert cache.length == 7
 
 
 def test_with_gradients_the_last_step_can_be_gone_back_through():

@@ -159,6 +159,7 @@ class TransformerBlock(nn.Module):
         context_mask: Mask | None = None,
         *,
         cache: KVCache | None = None,
+        context_cache: KVCache | None = None,
         positions: Tensor | None = None,
     ) -> Tensor:
         """x, corrected by what it saw and by what the MLP made of it: (batch, length, d_model).
@@ -169,6 +170,7 @@ class TransformerBlock(nn.Module):
             mask: who in x may look at whom in x.
             context_mask: who in x may look at whom in the context.
             cache, positions: of the self-attention, as in MultiHeadAttention.
+            context_cache: of the cross-attention: the context is read at the first call only.
 
         Raises:
             ValueError: a context without cross-attention or the reverse, or shapes that do not fit.
@@ -183,16 +185,19 @@ class TransformerBlock(nn.Module):
             )
         if context_mask is not None and context is None:
             raise ValueError("context_mask says who may look at the context, but there is none")
+        if context_cache is not None and context is None:
+            raise ValueError("context_cache keeps what is read of a context, but there is none")
         if mask is not None:
             keys = x.shape[1] + (0 if cache is None else cache.length)
             x = clean_padding(x, mask, (x.shape[0], self.num_heads, x.shape[1], keys))
         own = {"mask": mask, "cache": cache, "positions": positions}
+        across = {"context": context, "mask": context_mask, "cache": context_cache}
         if self.config.norm_first:
             x = x + self.dropout(self.attention(self.norm1(x), **own))
             if context is not None:
-                x = x + self.dropout(self.cross_attention(self.norm_cross(x), context, context_mask))
+                x = x + self.dropout(self.cross_attention(self.norm_cross(x), **across))
             return x + self.dropout(self.mlp(self.norm2(x)))
         x = self.norm1(x + self.dropout(self.attention(x, **own)))
         if context is not None:
-            x = self.norm_cross(x + self.dropout(self.cross_attention(x, context, context_mask)))
+            x = self.norm_cross(x + self.dropout(self.cross_attention(x, **across)))
         return self.norm2(x + self.dropout(self.mlp(x)))

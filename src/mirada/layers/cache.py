@@ -8,7 +8,7 @@ class KVCache:
     """Room for `max_length` keys and values of one attention layer, set aside once and filled step by step.
 
     Only the filled part is ever handed out, as views: nobody looks at a place that was not written.
-    Each layer of a stack needs a cache of its own.
+    Each layer of a stack needs a cache of its own, and a second one for the context, where it looks at one.
 
     Made for generation, under `torch.no_grad()`. With gradients on, the values are right all the same, and
     so are the gradients of the latest step; going back through an earlier step is refused by PyTorch

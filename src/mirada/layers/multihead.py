@@ -100,7 +100,8 @@ class MultiHeadAttention(nn.Module):
             x: (batch, length, d_model).
             context: (batch, keys, d_context), the sequence looked at; x itself unless given.
             mask: who may look at whom. It speaks of all keys: with a cache, of those in it and the new ones.
-            cache: keeps the keys and values of x behind those it holds, and x looks at all of them.
+            cache: keeps the keys and values of x behind those it holds, and x looks at all of them. With a
+                context it keeps the context's: the first call reads it, those that follow only look at it.
             positions: (length,) or (batch, length), whole numbers, for `rotary`. Unless given, they count
                 from 0, with a cache from its length.
 
@@ -112,8 +113,9 @@ class MultiHeadAttention(nn.Module):
             mask,
             dropout=self.dropout if self.training else 0.0,
         )
-        if cache is not None:
-            cache.length += x.shape[1]  # not before: a call that failed leaves the cache as it was
+        if cache is not None and (context is None or cache.length == 0):
+            # Not before: a call that failed leaves the cache as it was.
+            cache.length += (x if context is None else context).shape[1]
         return self.output_proj(mixed.transpose(1, 2).flatten(2))  # (batch, length, heads · head_dim)
 
     def weights(
@@ -135,8 +137,10 @@ class MultiHeadAttention(nn.Module):
     def _heads(self, x, context, mask, cache, positions) -> tuple[Tensor, Tensor, Tensor]:
         """Query, key and value of every head: (batch, heads, length, head_dim)."""
         self._check(x, context, cache, positions)
-        start = 0 if cache is None else cache.length
+        start = 0 if cache is None or context is not None else cache.length
         seen = x if context is None else context
+        if context is not None and cache is not None and cache.length:
+            return self._query(x), cache.key, cache.value
         if mask is not None:
             seen = clean_padding(seen, mask, (x.shape[0], self.num_heads, x.shape[1], start + seen.shape[1]))
 
@@ -144,14 +148,13 @@ class MultiHeadAttention(nn.Module):
         if context is None:
             projected = self.qkv_proj(seen).split((q, kv, kv), dim=-1)
         elif self.d_context == self.d_model:  # x needs the first rows of qkv_proj only, the context the rest
-            weight, bias = self.qkv_proj.weight.split((q, 2 * kv)), (None, None)
-            if self.qkv_proj.bias is not None:
-                bias = self.qkv_proj.bias.split((q, 2 * kv))
-            key_value = F.linear(seen, weight[1], bias[1])
-            projected = (F.linear(x, weight[0], bias[0]), *key_value.split(kv, dim=-1))
+            weight, bias = self.qkv_proj.weight[q:], self.qkv_proj.bias
+            key_value = F.linear(seen, weight, None if bias is None else bias[q:])
+            projected = key_value.split(kv, dim=-1)
         else:
-            projected = (self.query_proj(x), *self.kv_proj(seen).split(kv, dim=-1))
-        query, key, value = (p.unflatten(-1, (-1, self.head_dim)).transpose(1, 2) for p in projected)
+            projected = self.kv_proj(seen).split(kv, dim=-1)
+        *first, key, value = (self._in_heads(p) for p in projected)
+        query = first[0] if first else self._query(x)
 
         if self.rotary is not None:
             if positions is None:
@@ -160,6 +163,17 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             key, value = cache.place(key, value)
         return query, key, value
+
+    def _query(self, x: Tensor) -> Tensor:
+        """The queries alone, for a context."""
+        if self.d_context != self.d_model:
+            return self._in_heads(self.query_proj(x))
+        weight, bias = self.qkv_proj.weight[: self._width], self.qkv_proj.bias
+        return self._in_heads(F.linear(x, weight, None if bias is None else bias[: self._width]))
+
+    def _in_heads(self, x: Tensor) -> Tensor:
+        """(batch, length, heads · head_dim) to (batch, heads, length, head_dim)."""
+        return x.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)
 
     def _check(self, x, context, cache, positions) -> None:
         if x.dim() != 3 or x.shape[-1] != self.d_model:
@@ -174,8 +188,11 @@ class MultiHeadAttention(nn.Module):
                 f"context must be (batch={x.shape[0]}, keys, d_context={self.d_context}), "
                 f"but is {tuple(context.shape)}; x is {tuple(x.shape)}"
             )
-        elif cache is not None:
-            raise ValueError("cache keeps what x itself has said: it cannot be used with a context")
+        elif cache is not None and cache.length not in (0, context.shape[1]):
+            raise ValueError(
+                f"cache holds {cache.length} places, but the context has {context.shape[1]}: used with a "
+                "context, a cache keeps that one context and nothing else"
+            )
         elif self.rotary is not None:
             raise ValueError("rotary positions compare places of one sequence: the layer takes no context")
         if positions is not None and self.rotary is None:

@@ -63,14 +63,19 @@ class EncoderDecoder(nn.Module):
         target_mask: Mask | None = None,
         *,
         caches: list[KVCache] | None = None,
+        context_caches: list[KVCache] | None = None,
         positions: Tensor | None = None,
     ) -> Tensor:
         """target (batch, length), context (batch, keys, d_model) to (batch, length, target_vocabulary).
 
-        context_mask says who in the target may look at whom in the context; the rest is as in Decoder.
+        Args:
+            context_mask: who in the target may look at whom in the context.
+            context_caches: one for each block: the context is read at the first call only.
+            target_mask, caches, positions: as in Decoder.
         """
         if positions is None:
             positions = following(target, caches)
         x, mask = self.target_embedding(target, positions), causal(target, target_mask, caches)
-        x = self.decoder(x, context, mask, context_mask, caches=caches, positions=positions)
+        kept = {"caches": caches, "context_caches": context_caches}
+        x = self.decoder(x, context, mask, context_mask, **kept, positions=positions)
         return self.target_embedding.logits(x) if self.output_proj is None else self.output_proj(x)

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from mirada.layers.cache import KVCache
 from mirada.layers.masks import Mask
+from mirada.layers.multihead import MultiHeadAttention
 from mirada.models.decoder import Decoder
 from mirada.models.encoder_decoder import EncoderDecoder
-from mirada.models.parts import Stack
 
 Prompt = Tensor | Sequence[Tensor | Sequence[int]]
 # tokens, mask, caches, positions -> logits (batch, length, vocabulary)
@@ -99,7 +99,8 @@ def stream(
         )
     generator = None if seed is None else torch.Generator(first.device).manual_seed(seed)
     choose = partial(draw, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
-    caches = _caches(stack, first.shape[0], max(room, 1), first.device)
+    heads = [block.attention for block in stack]
+    caches = _caches(heads, first.shape[0], max(room, 1), first.device)
     return _write(list(model.modules()), step, caches, first, lengths, max_new_tokens, choose, list(stop))
 
 
@@ -196,10 +197,14 @@ def _of_encoder_decoder(
     source_mask = None if lengths is None else Mask.padding(lengths)
     with torch.no_grad(), _evaluating(list(model.modules())):
         context = model.encode(tokens, source_mask)
+    across = [block.cross_attention for block in model.decoder]
+    kept = _caches(across, len(tokens), max(tokens.shape[1], 1), tokens.device)
     first = torch.tensor([start] if isinstance(start, int) else list(start), device=tokens.device)
 
     def step(tokens: Tensor, mask: Mask | None, caches: list[KVCache], positions: Tensor | None) -> Tensor:
-        return model.decode(tokens, context, source_mask, mask, caches=caches, positions=positions)
+        return model.decode(
+            tokens, context, source_mask, mask, caches=caches, context_caches=kept, positions=positions
+        )
 
     return step, first.long().expand(len(tokens), -1), None
 
@@ -225,11 +230,12 @@ def _whole(tokens: Tensor) -> Tensor:
     return tokens.long()
 
 
-def _caches(stack: Stack, batch: int, room: int, device: torch.device) -> list[KVCache]:
-    heads = [block.attention for block in stack]
+def _caches(
+    layers: Sequence[MultiHeadAttention], batch: int, room: int, device: torch.device
+) -> list[KVCache]:
     return [
-        KVCache(batch, h.num_kv_heads, room, h.head_dim, device=device, dtype=h.qkv_proj.weight.dtype)
-        for h in heads
+        KVCache(batch, h.num_kv_heads, room, h.head_dim, device=device, dtype=h.output_proj.weight.dtype)
+        for h in layers
     ]
 
 

@@ -98,15 +98,17 @@ class Stack(nn.Module):
         context_mask: Mask | None = None,
         *,
         caches: list[KVCache] | None = None,
+        context_caches: list[KVCache] | None = None,
         positions: Tensor | None = None,
     ) -> Tensor:
         """As TransformerBlock's, with a cache for each block. ValueError for another number of them."""
-        if caches is not None and len(caches) != len(self.blocks):
-            raise ValueError(f"expected {len(self.blocks)} caches, one for each block, got {len(caches)}")
+        for given in (caches, context_caches):
+            if given is not None and len(given) != len(self.blocks):
+                raise ValueError(f"expected {len(self.blocks)} caches, one for each block, got {len(given)}")
         positions = positions if self.is_rotary else None
         for i, block in enumerate(self):
-            cache = None if caches is None else caches[i]
-            x = block(x, context, mask, context_mask, cache=cache, positions=positions)
+            kept = {"cache": caches and caches[i], "context_cache": context_caches and context_caches[i]}
+            x = block(x, context, mask, context_mask, **kept, positions=positions)
         return x if self.norm is None else self.norm(x)
 
     def __iter__(self) -> Iterator[TransformerBlock]:
