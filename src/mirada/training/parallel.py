@@ -319,7 +319,7 @@ def processes(parallel: str | None, command: str) -> Iterator[Alone]:
         raise bad("parallel", parallel, "ddp, fsdp")
     made = not dist.is_initialized()
     if made and not os.environ.keys() >= FROM_OUTSIDE:
-        raise TrainingError("training.parallel_alone", command=command)
+        raise TrainingError("training.parallel_alone", parallel=parallel, command=command)
     with noticing():
         if made:
             join()
