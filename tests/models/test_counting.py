@@ -121,8 +121,8 @@ def test_bytes_follow_the_dtype_and_grouped_heads_keep_less():
 @pytest.mark.parametrize(
     ("family", "lengths", "says"),
     [
-        ("encoder", (3, 5), r"Encoder takes 1 lengths of at least 0, got \(3, 5\)"),
-        ("encoder_decoder", (3,), r"EncoderDecoder takes 2 lengths of at least 0, got \(3,\)"),
+        ("encoder", (3, 5), r"Encoder takes 1 whole lengths of at least 0, got \(3, 5\)"),
+        ("encoder_decoder", (3,), r"EncoderDecoder takes 2 whole lengths of at least 0, got \(3,\)"),
         ("decoder", (-1,), r"got \(-1,\)"),
     ],
 )

@@ -188,9 +188,9 @@ def test_only_learned_positions_have_an_end(positions, length):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"d_model": 0}, "d_model must be at least 1, but is 0"),
-        ({"vocabulary": -1}, "vocabulary must be at least 1, but is -1"),
-        ({"d_mlp": 0}, "d_mlp must be at least 1, but is 0"),
+        ({"d_model": 0}, "d_model must be a whole number of at least 1, but is 0"),
+        ({"vocabulary": -1}, "vocabulary must be a whole number of at least 1, but is -1"),
+        ({"d_mlp": 0}, "d_mlp must be a whole number of at least 1, but is 0"),
         ({"positions": "rotating"}, "must be one of learned, sinusoidal, rotary, none, but is 'rotating'"),
         (
             {"tied": True, "outputs": 3},
@@ -209,7 +209,7 @@ def test_sizes_that_do_not_fit():
         model_of("encoder", d_model=14, num_heads=3)
     with pytest.raises(ValueError, match="rotary positions turn pairs, so head_dim must be even, got 7"):
         model_of("encoder", d_model=14, num_heads=2, positions="rotary")
-    with pytest.raises(ValueError, match="source_length must be at least 1, but is 0"):
+    with pytest.raises(ValueError, match="source_length must be a whole number of at least 1, but is 0"):
         EncoderDecoderConfig(source_vocabulary=2, target_vocabulary=2, source_length=0, target_length=1)
 
 

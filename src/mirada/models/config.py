@@ -23,7 +23,7 @@ class StackConfig:
         block: the rest of each block. Its rotary, cross_attention and d_context are the model's to set.
 
     Raises:
-        ValueError: a size below 1, or what these do not allow.
+        ValueError: a size that is no whole number of at least 1, or what these do not allow.
     """
 
     d_model: int = 32
@@ -35,9 +35,13 @@ class StackConfig:
     block: BlockConfig = field(default_factory=BlockConfig)
 
     def __post_init__(self):
+        if not isinstance(self.block, BlockConfig):
+            raise ValueError(f"block must be a BlockConfig, but is {self.block!r}")
         for name, size in vars(self).items():
-            if isinstance(size, int) and size < 1 and not isinstance(size, bool):
-                raise ValueError(f"{name} must be at least 1, but is {size}")
+            if name in ("positions", "tied", "block") or (size is None and name in ("d_mlp", "outputs")):
+                continue
+            if type(size) is not int or size < 1:
+                raise ValueError(f"{name} must be a whole number of at least 1, but is {size!r}")
         if self.positions not in get_args(Positions):
             allowed = ", ".join(get_args(Positions))
             raise ValueError(f"positions must be one of {allowed}, but is {self.positions!r}")

@@ -12,7 +12,7 @@ from mirada.layers.multihead import MultiHeadAttention
 from mirada.models.decoder import Decoder
 from mirada.models.encoder import Encoder
 from mirada.models.encoder_decoder import EncoderDecoder
-from mirada.models.parts import Stack, TokenEmbedding
+from mirada.models.parts import Stack, TokenEmbedding, uncompiled
 
 Model = Encoder | Decoder | EncoderDecoder
 
@@ -24,8 +24,9 @@ def num_parameters(model: nn.Module) -> int:
 
 def summary(model: Model) -> str:
     """Each part of the model with its parameters, and the sum by which they come about. Blocks of a stack
-    are all alike: the first is spelled out.
+    are all alike: the first is spelled out. TypeError for another model.
     """
+    model = _known(model)
     lines = [f"{type(model).__name__}: {num_parameters(model):,} parameters"]
     for name, part in model.named_children():
         if isinstance(part, Stack):
@@ -37,6 +38,14 @@ def summary(model: Model) -> str:
     if model.output_proj is None:
         lines.append(f"  {'output':<28} the token embedding once more = 0")
     return "\n".join(lines)
+
+
+def _known(model: nn.Module) -> Model:
+    model = uncompiled(model)
+    if not isinstance(model, Model):
+        expected = "an Encoder, a Decoder or an EncoderDecoder"
+        raise TypeError(f"expected {expected}, whose parts are known, got {type(model).__name__}")
+    return model
 
 
 def _of_stack(name: str, stack: Stack) -> Iterator[str]:
@@ -156,14 +165,16 @@ def describe_cost(model: Model, *lengths: int) -> Cost:
     Lengths beyond learned positions are allowed: it is a sum, nothing runs. The operations are those of the
     matrix products, a multiplication and an addition for each pair of numbers: 2 · length · weights for each
     projection, and 4 · queries · keys · head_dim for each head of an attention. What a causal mask would
-    save is not taken off, and norms, softmax and activations are not counted: PyTorch's own FlopCounterMode
-    counts the same.
+    save is not taken off, and norms, softmax and activations are not counted. PyTorch's own FlopCounterMode
+    counts the same where attention is computed by products that it knows (`SDPBackend.MATH` on a CPU).
 
-    Raises ValueError for another number of lengths, or a negative one.
+    Raises ValueError for another number of lengths, or one that is no whole number of at least 0; TypeError
+    for another model.
     """
+    model = _known(model)
     wanted = 2 if isinstance(model, EncoderDecoder) else 1
-    if len(lengths) != wanted or min(lengths) < 0:
-        raise ValueError(f"{type(model).__name__} takes {wanted} lengths of at least 0, got {lengths}")
+    if len(lengths) != wanted or any(type(length) is not int or length < 0 for length in lengths):
+        raise ValueError(f"{type(model).__name__} takes {wanted} whole lengths of at least 0, got {lengths}")
     length = lengths[-1]
     if isinstance(model, EncoderDecoder):
         source = lengths[0]

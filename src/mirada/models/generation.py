@@ -17,6 +17,7 @@ from mirada.layers.masks import Mask
 from mirada.layers.multihead import MultiHeadAttention
 from mirada.models.decoder import Decoder
 from mirada.models.encoder_decoder import EncoderDecoder
+from mirada.models.parts import uncompiled
 
 Prompt = Tensor | Sequence[Tensor | Sequence[int]]
 # tokens, mask, caches, positions -> logits (batch, length, vocabulary)
@@ -43,7 +44,7 @@ def generate(
         prompt: (batch, length), or a list of sequences of any lengths: each gives what it gives alone
             (greedily; drawn tokens share one stream of random numbers). For an EncoderDecoder, the source.
         max_new_tokens: how many at most.
-        start: of an EncoderDecoder: the first token or tokens of each target, which are not returned either.
+        start: of an EncoderDecoder: the first token, or the first few, of every target; not returned either.
         temperature: divides the logits: low is sure, high is daring; 0 takes the most likely token.
         top_k: draw among the k most likely only (exactly k: https://github.com/karpathy/minGPT/issues/10).
         top_p: then among the fewest whose probabilities reach p (https://arxiv.org/abs/1904.09751).
@@ -53,6 +54,8 @@ def generate(
     Raises:
         ValueError: options out of range, an empty prompt, more tokens than learned positions go.
         TypeError: an Encoder, tokens that are not whole numbers.
+
+    A compiled model runs uncompiled here: each step has another length.
     """
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed, "stop": stop}
     tokens = list(stream(model, prompt, max_new_tokens, start=start, **options))
@@ -76,7 +79,10 @@ def stream(
     """The columns of `generate`, each (batch,), as soon as they are there. Between two of them the model is
     in its own mode. What is wrong with the options is said at once, not at the first token.
     """
-    _check_options(max_new_tokens, temperature, top_k, top_p)
+    _check_options(max_new_tokens, temperature, top_k, top_p, seed)
+    if isinstance(prompt, str) or isinstance(stop, int):
+        raise TypeError("prompt and stop are tokens: numbers, as the model reads them, in a list or a tensor")
+    model = uncompiled(model)  # pyright: ignore[reportAssignmentType]
     if isinstance(model, EncoderDecoder):
         stack, limit, vocabulary = model.decoder, model.config.target_length, model.config.target_vocabulary
         step, first, lengths = _of_encoder_decoder(model, prompt, start)
@@ -199,14 +205,19 @@ def _of_encoder_decoder(
         context = model.encode(tokens, source_mask)
     across = [block.cross_attention for block in model.decoder]
     kept = _caches(across, len(tokens), max(tokens.shape[1], 1), tokens.device)
-    first = torch.tensor([start] if isinstance(start, int) else list(start), device=tokens.device)
+    first = torch.as_tensor(start, device=tokens.device)
+    if first.dim() > 1:
+        raise ValueError(
+            f"start has shape {tuple(first.shape)}; expected one token or a row of them: the same for all"
+        )
+    first = _whole(first.reshape(-1)) if first.numel() else first.long()
 
     def step(tokens: Tensor, mask: Mask | None, caches: list[KVCache], positions: Tensor | None) -> Tensor:
         return model.decode(
             tokens, context, source_mask, mask, caches=caches, context_caches=kept, positions=positions
         )
 
-    return step, first.long().expand(len(tokens), -1), None
+    return step, first.expand(len(tokens), -1), None
 
 
 def _tokens(prompt: Prompt, device: torch.device, *, side: str) -> tuple[Tensor, Tensor | None]:
@@ -233,19 +244,23 @@ def _whole(tokens: Tensor) -> Tensor:
 def _caches(
     layers: Sequence[MultiHeadAttention], batch: int, room: int, device: torch.device
 ) -> list[KVCache]:
-    return [
-        KVCache(batch, h.num_kv_heads, room, h.head_dim, device=device, dtype=h.output_proj.weight.dtype)
-        for h in layers
-    ]
+    half = torch.get_autocast_dtype(device.type) if torch.is_autocast_enabled(device.type) else None
+    found = []
+    for layer in layers:
+        dtype = half or layer.output_proj.weight.dtype
+        found.append(KVCache(batch, layer.num_kv_heads, room, layer.head_dim, device=device, dtype=dtype))
+    return found
 
 
-def _check_options(max_new_tokens: int, temperature: float, top_k: int | None, top_p: float | None) -> None:
-    if max_new_tokens < 0:
-        raise ValueError(f"max_new_tokens must be 0 or more, but is {max_new_tokens}")
+def _check_options(
+    max_new_tokens: int, temperature: float, top_k: int | None, top_p: float | None, seed: int | None
+) -> None:
+    for name, value, least in (("max_new_tokens", max_new_tokens, 0), ("top_k", top_k, 1), ("seed", seed, 0)):
+        whole = value is None or (isinstance(value, int) and least <= value < 2**63)
+        if not whole:
+            raise ValueError(f"{name} must be a whole number of at least {least}, but is {value!r}")
     if not 0 <= temperature < math.inf:
         raise ValueError(f"temperature must be 0 or a positive, finite number, but is {temperature}")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k must be at least 1, but is {top_k}")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, but is {top_p}")
 

@@ -129,3 +129,8 @@ def causal(tokens: Tensor, mask: Mask | None, caches: list[KVCache] | None) -> M
     if caches is not None and tokens.shape[1] == 1:  # the last of all: before it are all the others
         return mask
     return Mask.causal() if mask is None else Mask.causal() & mask
+
+
+def uncompiled(model: nn.Module) -> nn.Module:
+    """The model that `torch.compile` wrapped, or the model itself."""
+    return getattr(model, "_orig_mod", model)
