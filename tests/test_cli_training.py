@@ -71,7 +71,7 @@ def test_whom_each_position_looks_at(run, reversed_digits):
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "49303973 → 37930394"
-    assert lines[2] == "Whom each position looks at (block 0 of 1, head 0 of 2, counted from 0):"
+    assert lines[2] == "Whom each position looks at in block 0, head 0 (blocks: 1, heads: 2, counted from 0):"
     assert lines[3] == " " * 7 + "4 9 3 0 3 9 7 3"
     for i, line in enumerate(lines[4:12]):
         assert line.startswith(f"  {i} {'49303973'[i]}  ")
@@ -79,7 +79,7 @@ def test_whom_each_position_looks_at(run, reversed_digits):
         assert line[7 + 2 * (7 - i)] in "▓█", "the anti-diagonal is dark"
     assert lines[12].strip() == "░ 10\u202f%+   ▒ 30\u202f%+   ▓ 50\u202f%+   █ 75\u202f%+"
     _, spanish, _ = run("try", reversed_digits, "49303973", "--head", "1", "--lang", "es")
-    assert "bloque 0 de 1, cabeza 1 de 2, desde 0" in spanish
+    assert "en el bloque 0, cabeza 1 (bloques: 1, cabezas: 2" in spanish
     assert "«3» en la posición 7: " in spanish
 
 
@@ -122,8 +122,9 @@ MISTAKES = [
     (["train"], 2, "Say what is to be learnt (reverse, copy"),
     (["train", "--out", "a", "--resume", "b"], 2, "A run that goes on stays in its folder"),
     (["train", "revers"], 1, 'There is no task "revers". Did you mean reverse?'),
-    (["train", "reverse", "--steps", "many"], 1, 'The value "many" is not valid for steps'),
-    (["train", "reverse", "--lr", "-1"], 1, 'The value "-1" is not valid for lr'),
+    (["train", "reverse", "--steps", "many"], 2, 'The value "many" is not valid for --steps'),
+    (["train", "reverse", "--lr", "nan"], 2, 'The value "nan" is not valid for --lr'),
+    (["train", "reverse", "--seed", "-1"], 2, 'The value "-1" is not valid for --seed'),
     (["train", "reverse", "--heads", "5"], 1, "A width of 32 cannot"),
     (["train", "reverse", "--device", "cuda:99"], 1, 'The device "cuda:99" cannot be used here'),
     (["train", "reverse", "--out", "no/such/folder"], 1, 'The folder "no/such" does not exist'),
@@ -132,7 +133,7 @@ MISTAKES = [
     (["train", "--resume", "nowhere"], 1, 'There is no run in "nowhere"'),
     (["train", "reverse", "copy"], 2, "The command does not know what to do with: copy"),
     (["try", "nowhere", "1"], 1, 'There is no run in "nowhere"'),
-    (["try"], 2, ""),
+    (["try"], 2, "Something is missing: DIR."),
     (["figure", "nowhere"], 1, 'There is no run in "nowhere"'),
 ]
 
@@ -155,10 +156,13 @@ def test_mistakes_with_a_run_are_sentences(run, reversed_digits, tmp_path):
     for arguments, begins in (
         (["try", reversed_digits, "4930"], "The question has 4 symbols"),
         (["try", reversed_digits, "4930397x"], '"x", at place 8, is not a symbol'),
-        (["try", reversed_digits, "49303973", "--head", "2"], "--head 2 is not there: they go from 0 to 1."),
         (
-            ["try", reversed_digits, "49303973", "--block", "x"],
-            "--block x is not there: they go from 0 to 0.",
+            ["try", reversed_digits, "49303973", "--head", "2"],
+            "--head 2 is not there: they are counted from 0, and 1 is the last.",
+        ),
+        (
+            ["try", reversed_digits, "49303973", "--block", "1"],
+            "--block 1 is not there: they are counted from 0, and 0 is the last.",
         ),
         (["figure", reversed_digits, "--output", "a.gif"], '"a.gif" cannot be drawn'),
         (["figure", reversed_digits, "--output", "no/a.svg"], 'The folder "no" does not exist'),
@@ -173,6 +177,39 @@ def test_mistakes_with_a_run_are_sentences(run, reversed_digits, tmp_path):
         1,
         "The run in “bare” has no maps: it was trained with snapshots_every=0.\n",
     )
+
+
+def test_the_next_command_can_be_pasted_whatever_the_folder_is_called(run, tmp_path):
+    for name in ("-x", "two words", "it's"):
+        code, out, _ = run("train", "copy", "--steps", "1", f"--out={name}")
+        assert code == 0
+        code, out, err = run(*shlex.split(out.splitlines()[-1])[1:])
+        assert (code, err) == (0, "")
+        assert out.startswith("83396940 → ")
+
+
+def test_a_run_that_is_done_is_told_though_its_text_is_gone(run, tmp_path, monkeypatch):
+    from mirada.training.tasks_encoder import Copy
+
+    monkeypatch.setattr(Copy, "show", lambda *_: 1 / 0)
+    code, out, err = run("train", "copy", "--steps", "1")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "The run lies in runs/copy"
+
+
+def test_terminals_that_lack_letters_get_others(reversed_digits):
+    encoding = "latin-1"  # where there is only ASCII, click writes UTF-8 all the same
+    done = subprocess.run(
+        [*COMMAND, "try", reversed_digits, "49303973"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        check=True,
+    )
+    said = done.stdout.decode(encoding)
+    assert said.startswith("49303973 -> 37930394")
+    assert "?" not in said
+    assert '"3" at position 7: ' in said
+    assert " #" in said
 
 
 def test_a_task_of_ones_own_with_a_mistake_names_file_and_line(run, tmp_path):
@@ -226,6 +263,6 @@ def test_a_terminal_shows_a_bar_and_says_the_same(tmp_path):
     assert training.wait() == 0
     text = said.decode()
     assert " %" in text
-    assert "/40" in text
-    assert "pasos/s" in text
+    assert "/40 · " in text
+    assert " · pérdida " in text
     assert "El entrenamiento está en runs/copy" in text.splitlines()[-3]

@@ -5,6 +5,7 @@ Exit codes: 0, done (Ctrl-C and SIGTERM are how the lab ends, so they are 0 too)
 2, the command was mistyped; 130, interrupted.
 """
 
+import codecs
 import io
 import os
 import sys
@@ -19,6 +20,20 @@ from mirada.catalogue import LANGUAGES, Language, from_locale, say
 from mirada.command import Failure, Group, explain, language_option
 from mirada.commands import attempt, export, figure, lab, train
 
+# What stands in for letters that a terminal does not have; "?" for all others.
+INSTEAD = str.maketrans(
+    {"\u202f": " ", "\u2011": "-", "“": '"', "”": '"', "«": '"', "»": '"', "→": "->", "·": "-"}
+)
+
+
+def instead(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    lost = error.object[error.start : error.end].translate(INSTEAD)
+    return "".join(c if c.isascii() else "?" for c in lost), error.end
+
+
+codecs.register_error("mirada", instead)
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
@@ -28,7 +43,7 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code. Every error becomes a sentence on stderr."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # an accent that the terminal lacks must not end the command
+            stream.reconfigure(errors="mirada")  # a letter that the terminal lacks must not end the command
     language = asked_language(arguments)
     try:
         return build(language).main(arguments, "mirada", standalone_mode=False) or 0

@@ -1,6 +1,7 @@
 """Click's commands, speaking the reader's language: click itself only ships English."""
 
 import difflib
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -128,6 +129,26 @@ def port_number(language: Language) -> Checked:
     return Checked("port", language, "cli.want_port", read)
 
 
+def counted(name: str, language: Language, least: int) -> Checked:
+    """A whole number of at least 0 or 1."""
+
+    def read(value: str) -> int:
+        if not (value.isascii() and value.isdigit() and len(value) < 19 and int(value) >= least):
+            raise ValueError
+        return int(value)
+
+    return Checked(name, language, "cli.want_natural" if least else "cli.want_natural_or_0", read)
+
+
+def positive(name: str, language: Language) -> Checked:
+    def read(value: str) -> float:
+        if not 0 < float(value) < math.inf:
+            raise ValueError
+        return float(value)
+
+    return Checked(name, language, "cli.want_positive", read)
+
+
 def source(param: click.Parameter | None, ctx: click.Context | None) -> str:
     """What the person would have to change: the option, or the environment variable that stands for it."""
     if not param or not ctx or not param.name:
@@ -143,6 +164,9 @@ def explain(error: click.UsageError, language: Language) -> str:
         sentence = error.message
     elif isinstance(error, click.NoSuchOption):
         sentence = unknown("cli.no_option", error.option_name, error.possibilities or [], language)
+    elif isinstance(error, click.MissingParameter):
+        name = error.param.human_readable_name if error.param else ""
+        sentence = say("cli.missing_argument", language, name=name)
     elif isinstance(error, click.BadOptionUsage):
         is_flag = any(
             isinstance(each, click.Option) and each.is_flag and error.option_name in each.opts

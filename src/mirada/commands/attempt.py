@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from mirada.catalogue import Language, say
-from mirada.command import Command, Failure, language_option, spoken
+from mirada.command import Command, Failure, counted, language_option, spoken
 from mirada.commands.speaking import speaking
-from mirada.commands.train import number
 from mirada.views.terminal import written_look
 
 if TYPE_CHECKING:
@@ -27,10 +26,12 @@ def build(language: Language) -> Command:
         callback=run,
         help=text("try"),
         params=[
-            click.Argument(["folder"], metavar=text("run_folder")),
-            click.Argument(["question"], metavar=text("try_question")),
-            click.Option(["--block"], metavar="N", help=text("try_block")),
-            click.Option(["--head"], metavar="N", help=text("try_head")),
+            click.Argument(["folder"], metavar=text("run_folder"), help=text("run_folder_help")),
+            click.Argument(["question"], metavar=text("try_question"), help=text("try_question_help")),
+            click.Option(
+                ["--block"], metavar="N", help=text("try_block"), type=counted("block", language, 0)
+            ),
+            click.Option(["--head"], metavar="N", help=text("try_head"), type=counted("head", language, 0)),
             language_option(text("lang"), language),
         ],
     )
@@ -41,8 +42,8 @@ def run(
     context: click.Context,
     folder: str,
     question: str,
-    block: str | None,
-    head: str | None,
+    block: int | None,
+    head: int | None,
     lang: Language | None,
 ) -> None:
     language = spoken(context)
@@ -60,19 +61,18 @@ def run(
     click.echo(f"{answer.question} → {answer.text}\n")
     said = {"block": chosen, "blocks": len(looks), "head": which, "heads": heads}
     click.echo(say("look.cross" if look.kind == "cross" else "look.self", language, **said))
-    ascii = "utf" not in (sys.stdout.encoding or "").lower().replace("-", "")
+    ascii = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
     size = shutil.get_terminal_size().columns
     for line in written_look(look, which, answer.tokens[-1], language, width=size, ascii=ascii):
         click.echo(line)
 
 
-def chosen_one(name: str, given: str | None, count: int, default: int) -> int:
+def chosen_one(name: str, place: int | None, count: int, default: int) -> int:
     """Which block or head; a Failure where there is none of that number."""
-    if given is None:
+    if place is None:
         return default % count
-    place = number(given)
-    if not isinstance(place, int) or not 0 <= place < count:
-        raise Failure("look.no_such", name=f"--{name}", value=given, last=count - 1)
+    if place >= count:
+        raise Failure("look.no_such", name=f"--{name}", value=place, last=count - 1)
     return place
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from mirada.catalogue import Language, say
-from mirada.command import Command, Failure, language_option, spoken
+from mirada.command import Command, Failure, counted, language_option, spoken
 from mirada.commands.attempt import chosen_one
 from mirada.commands.export import unwritten
 from mirada.commands.speaking import speaking
@@ -23,8 +23,10 @@ def build(language: Language) -> Command:
         callback=run,
         help=text("figure"),
         params=[
-            click.Argument(["folder"], metavar=text("run_folder")),
-            click.Option(["--block"], metavar="N", help=text("figure_block")),
+            click.Argument(["folder"], metavar=text("run_folder"), help=text("run_folder_help")),
+            click.Option(
+                ["--block"], metavar="N", help=text("figure_block"), type=counted("block", language, 0)
+            ),
             click.Option(["--output"], metavar="maps.svg", help=text("figure_output")),
             language_option(text("lang"), language),
         ],
@@ -33,7 +35,7 @@ def build(language: Language) -> Command:
 
 @click.pass_context
 def run(
-    context: click.Context, folder: str, block: str | None, output: str | None, lang: Language | None
+    context: click.Context, folder: str, block: int | None, output: str | None, lang: Language | None
 ) -> None:
     language = spoken(context)
     from mirada.commands.moments import telling

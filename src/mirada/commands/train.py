@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mirada.catalogue import Language, say
-from mirada.command import Command, Mistyped, language_option, spoken
+from mirada.command import Command, Mistyped, counted, language_option, positive, spoken
 from mirada.commands.speaking import speaking
 from mirada.views.terminal import decimal, percent
 
@@ -20,8 +20,11 @@ def build(language: Language) -> Command:
     def text(key: str, **values: object) -> str:
         return say(f"cli.{key}", language, **values)
 
-    def option(name: str, metavar: str, key: str) -> click.Option:
-        return click.Option([f"--{name}"], metavar=metavar, help=say(key, language))
+    def option(name: str, metavar: str, key: str, kind: click.ParamType | None = None) -> click.Option:
+        return click.Option([f"--{name}"], metavar=metavar, help=say(key, language), type=kind)
+
+    def count(name: str, key: str, least: int = 1) -> click.Option:
+        return option(name, "N", key, counted(name, language, least))
 
     def flag(name: str, key: str) -> click.Option:
         return click.Option([f"--{name}"], is_flag=True, help=say(key, language))
@@ -32,19 +35,21 @@ def build(language: Language) -> Command:
         callback=run,
         help=text("train", tasks=TASKS),
         params=[
-            click.Argument(["task"], required=False, metavar=text("train_task")),
-            option("steps", "N", "cli.train_steps"),
-            option("epochs", "N", "cli.train_epochs"),
+            click.Argument(
+                ["task"], required=False, metavar=text("train_task"), help=text("train_task_help")
+            ),
+            count("steps", "cli.train_steps"),
+            count("epochs", "cli.train_epochs"),
             flag("no-positions", "cli.train_no_positions"),
             flag("causal", "cli.train_causal"),
-            option("d-model", "N", "cli.train_d_model"),
-            option("heads", "N", "cli.train_heads"),
-            option("blocks", "N", "cli.train_blocks"),
-            option("lr", "X", "cli.train_lr"),
-            option("seed", "N", "cli.train_seed"),
+            count("d-model", "cli.train_d_model"),
+            count("heads", "cli.train_heads"),
+            count("blocks", "cli.train_blocks"),
+            option("lr", "X", "cli.train_lr", positive("lr", language)),
+            count("seed", "cli.train_seed", 0),
             option("device", "cpu", "cli.train_device"),
             option("precision", "float32|bfloat16", "cli.train_precision"),
-            option("threads", "N", "cli.train_threads"),
+            count("threads", "cli.train_threads"),
             option("parallel", "ddp|fsdp", "cli.train_parallel"),
             option("resume", "DIR", "cli.train_resume"),
             option("out", "DIR", "cli.train_out"),
@@ -62,15 +67,14 @@ def run(
     resume: str | None,
     out: str | None,
     lang: Language | None,
-    **given: str | None,
+    **given: Any,
 ) -> None:
     language = spoken(context)
     if task is None and resume is None:
         raise Mistyped(say("cli.train_what", language, tasks=TASKS), context)
     if out is not None and resume is not None:
         raise Mistyped(say("cli.train_out_resume", language), context)
-    options: dict[str, Any] = {name: number(value) for name, value in given.items()}
-    options |= {"positions": "none" if no_positions else None, "causal": causal or None}
+    options = given | {"positions": "none" if no_positions else None, "causal": causal or None}
 
     from mirada.commands.progress import Bar
     from mirada.training.errors import TrainingError
@@ -93,22 +97,12 @@ def run(
         context.exit(130)
 
 
-def number(value: str | None) -> int | float | str | None:
-    """What was typed, as a number where it is one; what it must be, the options know."""
-    for kind in (int, float):
-        try:
-            return kind(value)  # pyright: ignore[reportArgumentType]
-        except (TypeError, ValueError):
-            continue
-    return value
-
-
 def ending(run: "Run", language: Language) -> list[str]:
     """Where the run lies, what it reached, what to type next."""
-    lines, folder = [], shlex.quote(str(run.folder))
+    lines, folder = [], str(run.folder)
     if not run.finished:
         lines.append(say("cli.run_stopped", language, step=run.step, steps=run.steps, folder=run.folder))
-        return [*lines, say("cli.run_next", language), f"  mirada train --resume {folder}"]
+        return [*lines, say("cli.run_next", language), f"  {typed('mirada', 'train', '--resume', folder)}"]
     score = run.score
     assert score is not None
     reached = {
@@ -119,6 +113,22 @@ def ending(run: "Run", language: Language) -> list[str]:
     }
     lines.append(say("cli.run_reached", language, task=run.task.name, **reached))
     lines.append(say("cli.run_lies", language, folder=run.folder))
-    _, unseen = run.task.data(run.options.seed)
-    question = run.task.show(unseen, 0)[0].strip().splitlines()[-1]  # a text may have many
-    return [*lines, say("cli.run_next", language), f"  mirada try {folder} {shlex.quote(question)}"]
+    if question := example(run):
+        lines += [say("cli.run_next", language), f"  {typed('mirada', 'try', folder, question)}"]
+    return lines
+
+
+def example(run: "Run") -> str:
+    """A question that the run has not seen; none where its task cannot be asked for one any more."""
+    try:
+        _, unseen = run.task.data(run.options.seed)
+        return run.task.show(unseen, 0)[0].strip().splitlines()[-1]  # a text may have many
+    except Exception:  # the run is done and saved: what its task does now is no reason to say that it failed
+        return ""
+
+
+def typed(*words: str) -> str:
+    """A command as one can paste it."""
+    first = next((i for i, word in enumerate(words[2:], 2) if word.startswith("-") and word != "--resume"), 0)
+    words = (*words[:2], "--", *words[2:]) if first and "--resume" not in words else words
+    return shlex.join(words)

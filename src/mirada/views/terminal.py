@@ -12,7 +12,7 @@ SHADES, PLAIN = " ░▒▓█", " .:+#"  # from under 10 % to over 75 %; the se
 STEPS = (0.1, 0.3, 0.5, 0.75)
 MASKED, MASKED_PLAIN = "╱", "/"
 WORDS = 30  # letters that the words beside the shades take
-MOST = 64  # rows; of a longer look the last ones, which is where an answer stands
+MOST = 32  # rows; of a longer look the last ones, which is where an answer stands
 
 
 def written_look(
