@@ -8,6 +8,7 @@ import pytest
 
 from mirada.lab.app import create_app
 from mirada.lab.guard import host_headers
+from mirada.lab.jobs import Jobs
 from mirada.views import page
 
 TOKEN = "seven-words-look"
@@ -54,7 +55,8 @@ def lab(static):
     """Opens the lab as a browser in `language` would, with the token that its page carries."""
 
     def open_lab(language=None, accept="es", token=TOKEN):
-        app = create_app(TOKEN, language, hosts=host_headers(8642))
+        jobs = Jobs(static / "runs")
+        app = create_app(TOKEN, language, hosts=host_headers(8642), jobs=jobs)
         return Browser(app, {"accept-language": accept, "x-mirada-token": token})
 
     return open_lab

@@ -7,16 +7,25 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from mirada import __version__
 from mirada.catalogue import Language
-from mirada.lab import routes
+from mirada.lab import routes, train_routes
 from mirada.lab.guard import Guard
+from mirada.lab.jobs import Jobs, runs_folder
 from mirada.lab.problems import Problem, answer
+
+ROUTERS = (routes.pages, routes.api, train_routes.api)
 
 
 def create_app(
-    token: str, language: Language | None = None, *, hosts: Collection[str], any_address: bool = False
+    token: str,
+    language: Language | None = None,
+    *,
+    hosts: Collection[str],
+    any_address: bool = False,
+    jobs: Jobs | None = None,
 ) -> FastAPI:
     """The lab as an ASGI application.
 
@@ -25,6 +34,7 @@ def create_app(
         language: of the pages and answers where the address does not name one; None asks the browser.
         hosts: the Host headers that are ours, see `guard.host_headers`.
         any_address: the server listens on every address of the machine.
+        jobs: the runs; those in the folder `runs_folder()` unless given.
     """
     # FastAPI's own documentation pages come from another host; the schema stands behind the token.
     app = FastAPI(
@@ -38,19 +48,20 @@ def create_app(
     app.state.token = token
     app.state.language = language
     app.state.run = language and f"{language}-{secrets.token_hex(4)}"
-    app.include_router(routes.pages)
-    app.include_router(routes.api)
+    app.state.jobs = jobs or Jobs(runs_folder())
+    for router in ROUTERS:
+        app.include_router(router)
     app.add_middleware(Guard, token=token, hosts=hosts, any_address=any_address, language=language)
 
     def say_problem(request: Request, error: Exception) -> Response:
-        return answer(as_problem(error), request.scope, language)
+        return answer(as_problem(error, request), request.scope, language)
 
     for kind in (Problem, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, say_problem)
     return app
 
 
-def as_problem(error: Exception) -> Problem:
+def as_problem(error: Exception, request: Request) -> Problem:
     """The framework's own refusals, in our words."""
     if isinstance(error, Problem):
         return error
@@ -59,9 +70,19 @@ def as_problem(error: Exception) -> Problem:
     assert isinstance(error, HTTPException)
     headers = dict(error.headers or {})
     if error.status_code == 405:
-        # The guard turns HEAD into GET, so whoever has one has both.
-        allowed = headers.get("Allow", "").replace("GET", "GET, HEAD")
+        allowed = ", ".join(allowed_methods(request))
         return Problem(405, "method", {"allowed": allowed}, {"Allow": allowed})
     if error.status_code == 404:
         return Problem(404, "missing")
     return Problem(error.status_code, "request", headers=headers)
+
+
+def allowed_methods(request: Request) -> list[str]:
+    """How this path may be asked for. The framework would name the first of its routes alone."""
+    found: set[str] = set()
+    for router in (request.app, *ROUTERS):
+        for route in router.routes:
+            if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+                found |= route.methods or set()
+    # The guard turns HEAD into GET, so whoever has one has both.
+    return sorted(found | {"HEAD"} if "GET" in found else found)

@@ -160,9 +160,9 @@ class Guard:
             return await receive()
 
         try:
-            # HEAD is GET without the body, on every route at once.
+            # HEAD is GET without the body, on every route at once; what has no end asks for "mirada.head".
             method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            await self.app({**scope, "method": method}, replay, reply)
+            await self.app({**scope, "method": method, "mirada.head": reply.head}, replay, reply)
         except Exception as error:
             report(error, scope, self.language or "en")
             if reply.started:

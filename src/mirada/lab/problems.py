@@ -38,6 +38,14 @@ class Problem(Exception):
         self.values = values or {}
         self.headers = headers or {}
         self.detail = detail
+        self.key = f"problem.{code}"
+
+    @classmethod
+    def with_sentence(cls, status: int, key: str, values: Mapping[str, object]) -> "Problem":
+        """One that says any sentence of the catalogue, such as those of training."""
+        problem = cls(status, key.rpartition(".")[2], values)
+        problem.key = key
+        return problem
 
 
 def is_api(path: str) -> bool:
@@ -56,7 +64,7 @@ def asked_language(scope: Mapping, default: Language | None = None) -> Language:
 def answer(problem: Problem, scope: Mapping, default: Language | None = None) -> Response:
     """JSON in the language asked for under /api; elsewhere a small page that says it in every language."""
     if is_api(scope["path"]):
-        message = say(f"problem.{problem.code}", asked_language(scope, default), **problem.values)
+        message = say(problem.key, asked_language(scope, default), **problem.values)
         error = {"code": problem.code, "message": message}
         if problem.detail is not None:
             error["detail"] = problem.detail
@@ -64,7 +72,7 @@ def answer(problem: Problem, scope: Mapping, default: Language | None = None) ->
     first = asked_language(scope, default)
     languages = sorted(LANGUAGES, key=lambda language: language != first)
     sentences = "".join(
-        f'<p lang="{language}">{escape(say(f"problem.{problem.code}", language, **problem.values))}</p>\n'
+        f'<p lang="{language}">{escape(say(problem.key, language, **problem.values))}</p>\n'
         for language in languages
     )
     html = (

@@ -86,7 +86,10 @@ def run(host: str, port: int | None, language: Language | None, *, browser: bool
         proxy_headers=False,
         timeout_graceful_shutdown=0,
     )
-    asyncio.run(Server(config, ready).serve([listener]))
+    try:
+        asyncio.run(Server(config, ready).serve([listener]))
+    finally:
+        app.state.jobs.close()
 
 
 class Server(uvicorn.Server):

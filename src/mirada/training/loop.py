@@ -81,7 +81,7 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
     listener.on_start(job.run(), job.steps)
     if job.saved is None:
         if job.options.snapshots_every != 0:
-            job.snapshots.take(job.model, 0)
+            see(job, listener)
         job.save()  # a full disk is found before the work, not after it
     losses: list[Tensor] = []
     ends = job.team.ends(stop)
@@ -100,7 +100,7 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
         if examined:
             examine(job, listener)
         if job.every("snapshots_every") or (last and job.options.snapshots_every != 0):
-            job.snapshots.take(job.model, job.step)
+            see(job, listener)
         if saved:
             if not job.team.is_sound(job.model):
                 raise diverged(job, job.step)
@@ -119,6 +119,11 @@ def tell_losses(job: Job, listener: Listener, losses: list[Tensor]) -> None:
     line = {"step": job.step, "epoch": job.order.epoch + 1, "kind": "training"}
     line |= {"loss": sum(values) / len(values), "lr": rate, "seconds": round(job.elapsed(), 3)}
     listener.on_line(job.metrics.add(**line))
+
+
+def see(job: Job, listener: Listener) -> None:
+    job.snapshots.take(job.model, job.step)
+    listener.on_maps(job.step, {name: maps[-1] for name, maps in job.snapshots.maps.items()})
 
 
 def examine(job: Job, listener: Listener) -> None:

@@ -28,6 +28,9 @@ class Listener:
     def on_line(self, line: dict[str, Any]) -> None:
         """After each line of metrics.jsonl."""
 
+    def on_maps(self, step: int, maps: dict[str, Tensor]) -> None:
+        """After each snapshot: for each kind of attention its map, (blocks, heads, rows, keys), as in Run."""
+
     def on_end(self, run: "Run") -> None:
         """The run is saved, whether it came to its end or was stopped."""
 
