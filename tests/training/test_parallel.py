@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -160,6 +161,13 @@ def test_saved_by_one_and_gone_on_with_by_two(one, two, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_with_dropout_two_go_on_as_if_never_stopped(two, kind):
+    drawn, again = (numbered(two[0][f"{kind} {name}"]["losses"]) for name in ("drawn", "again"))
+    assert list(again) == [6, 7, 8]
+    assert again == pytest.approx({step: drawn[step] for step in again}, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_signal_at_the_second_ends_both_after_the_same_step(folder, one, two, kind):
     for each in two:
         assert (each[f"{kind} told"]["step"], each[f"{kind} told"]["signal"]) == (5, signal.SIGTERM)
@@ -249,8 +257,23 @@ def test_started_by_nobody(monkeypatch):
 def team(rank, world):
     """One of several, of whom nobody is there."""
     several = object.__new__(parallel.Several)
-    several.rank, several.world = rank, world
+    several.rank, several.world, several.first = rank, world, rank == 0
     return several
+
+
+def test_another_folder_under_the_same_name():
+    second = team(1, 2)
+    second.from_first = lambda work: ("run", 5)
+
+    def nothing(folder):
+        raise TrainingError("training.no_run", folder=folder)
+
+    def older(folder):
+        return SimpleNamespace(folder=folder, checkpoint=SimpleNamespace(step=4))
+
+    for make in (nothing, older):
+        with pytest.raises(TrainingError, match='Process 1 does not find in "run" what the first one finds'):
+            second.planned(make)
 
 
 @given(samples=st.integers(0, 41), world=st.integers(1, 13))

@@ -138,6 +138,9 @@ def equal(folder):
         found[f"{kind} first"] = told(Uneven(), out=at / "first", parallel=kind, until=5)
         found[f"{kind} second"] = told(Uneven(), resume=at / "one", parallel=kind)
         found[f"{kind} told"] = told(Told(), out=at / "told", parallel=kind)
+        found[f"{kind} drawn"] = told(Tiny(), out=at / "drawn", parallel=kind, epochs=2)
+        told(Tiny(), out=at / "again", parallel=kind, epochs=2, until=5)
+        found[f"{kind} again"] = told(Tiny(), resume=at / "again", parallel=kind)
         for name, options in {"taken": {"out": at / "told"}, "small": {"batch_size": 1}}.items():
             try:
                 train(Uneven(), parallel=kind, **{"out": at / "small"} | options)
