@@ -38,10 +38,18 @@ def test_what_is_written_is_read_back(tmp_path):
 
 
 def test_the_newest_two_are_kept_and_nothing_else(tmp_path):
-    (tmp_path / ".step-00000001.abcd").mkdir()  # begun when the power failed
+    (tmp_path / ".step-00000001.0123abcd").mkdir()  # begun when the power failed
+    (tmp_path / ".step-00000001.0123abcd.old").mkdir()
     written(tmp_path, 3, 5, 100_000_007)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-00000005", "step-100000007"]
     assert read_checkpoint(tmp_path).step == 100_000_007
+
+
+@pytest.mark.parametrize("name", ["step-00000003-backup", "step-3", ".step-mine", "notes"])
+def test_what_somebody_put_there_stays(tmp_path, name):
+    (tmp_path / name).mkdir()
+    written(tmp_path, 3, 5, 7, 11)
+    assert (tmp_path / name).is_dir()
 
 
 @pytest.mark.parametrize("name", ["weights.safetensors", "state.safetensors", "state.json"])

@@ -114,20 +114,37 @@ def read_one(path: Path) -> Checkpoint:
 
 
 def steps_in(folder: Path) -> list[tuple[int, Path]]:
-    """Which steps have a checkpoint, whole or not. What has no name yet does not count."""
-    if not folder.is_dir():
+    """Which steps have a checkpoint, whole or not. What has no name yet does not count.
+
+    Raises TrainingError where it cannot be seen.
+    """
+    try:
+        found = [(re.fullmatch(r"step-(\d{8,})", path.name), path) for path in folder.iterdir()]
+    except FileNotFoundError:
         return []
-    found = [(re.fullmatch(r"step-(\d+)", path.name), path) for path in folder.iterdir()]
+    except OSError as error:
+        raise TrainingError("training.unreadable", path=folder, reason=error.strerror or error) from None
     return [(int(match[1]), path) for match, path in found if match]
 
 
+def begun_in(folder: Path) -> list[Path]:
+    """Checkpoints that were being written, or replaced, when a process was killed."""
+    if not folder.is_dir():
+        return []
+    return [
+        path for path in folder.iterdir() if re.fullmatch(r"\.step-\d{8,}\.[0-9a-f]{8}(\.old)?", path.name)
+    ]
+
+
 def tidy(folder: Path, step: int) -> None:
-    """Keep the newest two up to `step`. Later ones were damaged: else the run had gone on from them."""
+    """Keep the newest two up to `step`. Later ones were damaged: else the run had gone on from them.
+
+    Whatever has a name that we give nothing, such as step-00000030-copy, is somebody's own.
+    """
     found = sorted(steps_in(folder), reverse=True)
     kept = [path for at, path in found if at <= step][:KEPT]
-    for path in folder.iterdir():
-        if path.name.startswith(("step-", ".step-")) and path not in kept:
-            shutil.rmtree(path, ignore_errors=True)
+    for path in (*(path for _, path in found if path not in kept), *begun_in(folder)):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def packed(tensors: Mapping[str, Tensor]) -> bytes:

@@ -58,6 +58,9 @@ class EncoderTask(Task):
         said = spell(self.run(model, Batch((row,), row))[0].argmax(-1), self.answers)
         return Answer(text, said, (row,), (tuple(text),))
 
+    def vocabularies(self) -> tuple[Sequence[str], ...]:
+        return self.symbols, self.answers
+
     @property
     def answers(self) -> str:
         return self.outputs or self.symbols
@@ -83,6 +86,9 @@ class DecoderTask(Task):
     def question(self, text: str) -> str:
         """What a person typed, as the symbols of a question; TrainingError where it is none."""
         raise NotImplementedError
+
+    def vocabularies(self) -> tuple[Sequence[str], ...]:
+        return (self.symbols,)
 
     def readable(self, answer: str) -> str:
         """The symbols of an answer as a person reads them."""
@@ -143,6 +149,9 @@ class EncoderDecoderTask(Task):
     def spelled(self, source: Sequence[str]) -> str:
         """The symbols of a source as a person reads them."""
         return "".join(source)
+
+    def vocabularies(self) -> tuple[Sequence[str], ...]:
+        return self.source_symbols, self.target_symbols
 
     # Tokens: the symbols in their order, then what fills up a source; the symbols, then end and start of a
     # target.

@@ -56,13 +56,15 @@ def described(told: dict[str, Any]) -> Task:
     """The task that `Task.describe` told of. TrainingError where it cannot be found again."""
     if "file" in told:
         return from_file(Path(told["file"]))
-    if "name_only" in told:
+    if told["name"] == Letters.name and "name_only" not in told:
+        task = Letters(told["text"], told["context"], told["symbols"], told["sha256"])
+    elif told["name"] in BUILT_IN and "name_only" not in told:
+        task = find_task(told["name"])
+    else:
         raise TrainingError("training.give_task", name=told["name"])
-    if told["name"] == Letters.name:
-        return Letters(told["text"], told["context"], told["symbols"], told["sha256"])
-    if told["name"] in BUILT_IN:
-        return find_task(told["name"])
-    raise TrainingError("training.give_task", name=told["name"])
+    task.train_size = told.get("train_size", task.train_size)
+    task.validation_size = told.get("validation_size", task.validation_size)
+    return task
 
 
 def from_file(path: Path) -> Task:
@@ -88,7 +90,7 @@ def from_file(path: Path) -> Task:
         raise
     except (Exception, SystemExit) as error:
         raise blame(error, str(path)) from None
-    task.describe = lambda: {"name": task.name, "file": str(path)}
+    task.file = str(path)
     return task
 
 
@@ -126,9 +128,8 @@ def blaming(task: Task) -> Iterator[None]:
     except TrainingError:
         raise
     except Exception as error:
-        path = task.describe().get("file")
-        if path is not None and lines_of(error, path):
-            raise blame(error, path) from error
+        if task.file is not None and lines_of(error, task.file):
+            raise blame(error, task.file) from error
         raise
 
 

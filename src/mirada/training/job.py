@@ -2,81 +2,29 @@
 
 import os
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from mirada.training.checkpoints import Checkpoint, read_checkpoint, write_checkpoint
+from mirada.training.checkpoints import Checkpoint, write_checkpoint
 from mirada.training.data import Order
-from mirada.training.errors import TrainingError
-from mirada.training.finding import find_task
+from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.fingerprint import fingerprint
+from mirada.training.folders import CHECKPOINTS, MAPS, METRICS
 from mirada.training.metrics import Metrics
-from mirada.training.options import TrainingOptions, changed, options_for
 from mirada.training.parallel import Alone
-from mirada.training.runs import CHECKPOINTS, MAPS, METRICS, Run, put_weights, read_run, write_run
+from mirada.training.plan import Plan
+from mirada.training.record import Record, write_run
+from mirada.training.runs import Run, put_weights
 from mirada.training.snapshots import SHARE, Snapshots
-from mirada.training.task import Score, Task
+from mirada.training.task import Score
 
 AT_ONCE = 1024  # samples of the examination in one pass
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be done, where, and what it goes on from."""
-
-    task: Task
-    options: TrainingOptions
-    folder: Path
-    checkpoint: Checkpoint | None
-
-
-def planned(
-    task: str | Task | None,
-    out: str | Path | None,
-    resume: str | Path | None,
-    given: dict[str, Any],
-    made: Path | None = None,
-) -> Plan:
-    """In a new folder, or in the one that was `made` for it.
-
-    Raises TrainingError for what cannot be found, made, or done.
-    """
-    if resume is not None:
-        folder = Path(resume)
-        task, options, _ = read_run(folder, task)
-        return Plan(task, changed(options, **given), folder, read_checkpoint(folder / CHECKPOINTS))
-    if task is None:
-        raise TrainingError("training.what")
-    task = find_task(task)
-    options = options_for(task, **given)
-    return Plan(task, options, made or new_folder(out, task.name), None)
-
-
-def new_folder(out: str | Path | None, name: str) -> Path:
-    """An empty folder: the one asked for, or runs/name, runs/name-2, …"""
-    try:
-        if out is None:
-            Path("runs").mkdir(exist_ok=True)
-            for number in count(1):
-                folder = Path("runs", name if number == 1 else f"{name}-{number}")
-                if not folder.exists():
-                    folder.mkdir()
-                    return folder
-        folder = Path(out or "")
-        if not folder.parent.is_dir():
-            raise TrainingError("training.no_folder", folder=folder.parent)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise TrainingError("training.taken", folder=folder)
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise TrainingError("training.unwritable", path=out or "runs", reason=error.strerror) from None
-    return folder
 
 
 class Job:
@@ -96,6 +44,9 @@ class Job:
             sizes = [len(x) for x in (*batch.inputs, batch.targets)]
             if not sizes[0] or len(set(sizes)) > 1:
                 raise TrainingError("training.bad_batch", task=self.task.name, sizes=sizes)
+        self.data = fingerprint(self.task, train, validation)
+        if plan.record and plan.record.data not in (None, self.data):
+            raise TrainingError("training.other_data", folder=self.folder)
         self.train, self.validation = train.to(device), validation.to(device)
         torch.manual_seed(self.options.seed)  # the model's first parameters, and then its dropout
         self.model: nn.Module = self.task.model(self.options).to(device)
@@ -106,6 +57,7 @@ class Job:
         self.order = Order(len(train), self.options.batch_size, self.options.seed)
         self.mask = self.task.mask(self.options)
         self.steps = self.options.length(self.order.batches)
+        self.check_length(plan)
         self.step, self.saved, self.seconds = 0, None, 0.0
         self.began = time.perf_counter()
         until = None
@@ -116,6 +68,17 @@ class Job:
         # Lines of the other processes have nowhere to go.
         self.metrics = Metrics(self.folder / METRICS if team.first else Path(os.devnull), until)
         self.snapshots = Snapshots(self.folder / MAPS, self.task, self.validation, self.mask, until)
+
+    def check_length(self, plan: Plan) -> None:
+        """TrainingError for an end that lies behind; a TrainingWarning for one that moves a schedule."""
+        done = plan.checkpoint.step if plan.checkpoint else 0
+        if self.steps < done:
+            raise TrainingError("training.behind", folder=self.folder, step=done, steps=self.steps)
+        if not plan.record or not self.team.first or self.options.schedule == "constant":
+            return
+        if done and self.steps != plan.record.steps:
+            told = {"schedule": self.options.schedule, "before": plan.record.steps, "steps": self.steps}
+            warnings.warn(TrainingWarning("training.other_schedule", step=done, **told), stacklevel=2)
 
     def learn(self) -> Tensor:
         """One step. Its loss, as a scalar that nobody has waited for."""
@@ -152,7 +115,7 @@ class Job:
 
     def write_run(self) -> None:
         (self.folder / CHECKPOINTS).mkdir(exist_ok=True)
-        write_run(self.folder, self.task, self.options, self.steps)
+        write_run(self.folder, Record(self.task, self.options, self.steps, self.data))
 
     def save(self) -> None:
         """A checkpoint of this moment, and before it what was told and seen up to it. Raises OSError."""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,11 @@ from torch import Tensor
 
 from mirada.training.errors import TrainingError
 from mirada.training.finding import blaming
-from mirada.training.job import Job, planned
+from mirada.training.folders import CHECKPOINTS
+from mirada.training.job import Job
 from mirada.training.parallel import processes, starting
-from mirada.training.runs import CHECKPOINTS, Run
+from mirada.training.plan import planned
+from mirada.training.runs import Run
 from mirada.training.stopping import Listener, Stop, StopTraining, signals
 from mirada.training.task import Task
 
@@ -40,7 +42,9 @@ def train(
     Args:
         task: a built-in one by its name, the file of your own, a text to learn the letters of, or a Task.
         out: the new run's folder; runs/NAME unless given.
-        resume: the folder of a run that shall go on, with its task and options; steps and epochs may grow.
+        resume: the folder of a run that shall go on, with its task and options; steps and epochs may change.
+            5 steps and 5 more are 10, bit for bit, where the learning rate is constant. Along a cosine it
+            depends on how long the run is: the last 5 then follow the longer curve (a TrainingWarning).
         listener: is told what happens.
         parallel: by all processes that torchrun started: "ddp", each with the whole model, or "fsdp", each
             with a part of it. Each takes its share of a batch; the first one writes, and tells the listener.
@@ -51,8 +55,8 @@ def train(
         TrainingError: what cannot be found, read, written or done; a loss that is no number any more. What
             was saved before stays.
     """
-    with processes(parallel, starting(task, resume, parallel)) as team:
-        plan = team.planned(lambda folder: planned(task, out, resume, options, folder))
+    with processes(parallel, starting(task, resume, parallel)) as team, ExitStack() as held:
+        plan = team.planned(lambda folder: planned(task, out, resume, options, held, folder))
         team.check(plan.options)
         if listener is None or not team.first:
             listener = Listener()
@@ -83,6 +87,8 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
         if job.options.snapshots_every != 0:
             see(job, listener)
         job.save()  # a full disk is found before the work, not after it
+    if job.step == job.steps:
+        end_here(job, listener)
     losses: list[Tensor] = []
     ends = job.team.ends(stop)
     while job.step < job.steps and not ends:
@@ -105,6 +111,16 @@ def run(job: Job, listener: Listener, stop: Stop) -> None:
             if not job.team.is_sound(job.model):
                 raise diverged(job, job.step)
             job.save()
+
+
+def end_here(job: Job, listener: Listener) -> None:
+    """Of a run that was stopped where it now ends, what it lacks."""
+    if any(line["kind"] == "validation" and line["step"] == job.step for line in job.metrics.lines):
+        return
+    examine(job, listener)
+    if job.options.snapshots_every != 0 and job.step not in job.snapshots.steps:
+        see(job, listener)
+    job.save()
 
 
 def tell_losses(job: Job, listener: Listener, losses: list[Tensor]) -> None:

@@ -12,7 +12,9 @@ from mirada.training.task import Task
 Schedule = Literal["constant", "cosine"]
 Positions = Literal["learned", "sinusoidal", "rotary", "none"]
 Precision = Literal["float32", "bfloat16"]
-# What a run may change when it goes on: none of it changes what a step does to the weights.
+# What a run may change when it goes on. None of it changes what a step does to the weights, but for one
+# thing: a schedule that is not constant knows how long the run is, so with another length its learning rates
+# are others from here on. Who changes it is told.
 CHANGEABLE = ("steps", "epochs", "device", "threads", "checkpoint_every", "snapshots_every", "validate_every")
 
 

@@ -1,7 +1,7 @@
 """A run: what was learnt, how, and where it lies."""
 
-import json
-import platform
+import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,20 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-import mirada
 from mirada.training.checkpoints import Checkpoint, read_checkpoint
-from mirada.training.errors import TrainingError
-from mirada.training.files import replace_bytes
-from mirada.training.finding import described, find_task
+from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.fingerprint import fingerprint
+from mirada.training.folders import CHECKPOINTS, MAPS, METRICS
 from mirada.training.metrics import read_metrics
 from mirada.training.options import TrainingOptions
+from mirada.training.record import Record, is_our_own, read_run
 from mirada.training.snapshots import kind_of, read_maps
 from mirada.training.task import Answer, Batch, Score, Task
 from mirada.watching.gaze import Gaze
 from mirada.watching.watch import watch
-
-RUN, CHECKPOINTS, METRICS, MAPS = "run.json", "checkpoints", "metrics.jsonl", "maps.safetensors"
-VERSION = 1
 
 
 @dataclass
@@ -86,7 +83,8 @@ class Run:
 def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
     """The run that lies in a folder, as its newest whole checkpoint has it.
 
-    A TrainingWarning says so where a newer one is damaged.
+    A TrainingWarning says so where a newer one is damaged, and where a task of your own now gives other data
+    than those that were learnt from.
 
     Args:
         folder: what `Run.folder` was.
@@ -96,14 +94,26 @@ def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
         TrainingError: there is no run, it is damaged, or its task is another one.
     """
     folder = Path(folder)
-    task, options, steps = read_run(folder, task)
+    record = read_run(folder, task)
     checkpoint = read_checkpoint(folder / CHECKPOINTS)
     with torch.random.fork_rng(devices=[]):
-        model = task.model(options).eval()
-    put_weights(model, checkpoint, folder, task)
+        model = record.task.model(record.options).eval()
+        notice_other_data(record, folder)
+    put_weights(model, checkpoint, folder, record.task)
     metrics = [line for line in read_metrics(folder / METRICS) if line["step"] <= checkpoint.step]
-    snapshots, maps = read_maps(folder / MAPS)
-    return Run(folder, task, options, model, checkpoint.step, steps, metrics, snapshots, maps)
+    snapshots, maps = read_maps(folder / MAPS, checkpoint.step)
+    where = (folder, record.task, record.options, model, checkpoint.step, record.steps)
+    return Run(*where, metrics, snapshots, maps)
+
+
+def notice_other_data(record: Record, folder: Path) -> None:
+    """A TrainingWarning where the task is no longer what it was: its answers may then be spelt wrong."""
+    if is_our_own(record.task) or record.data is None:
+        return
+    with suppress(Exception):  # data that are gone cannot be compared, and are not needed to answer
+        if fingerprint(record.task, *record.task.data(record.options.seed)) == record.data:
+            return
+        warnings.warn(TrainingWarning("training.other_data_seen", folder=folder), stacklevel=3)
 
 
 def put_weights(model: nn.Module, checkpoint: Checkpoint, folder: Path, task: Task) -> None:
@@ -118,51 +128,3 @@ def put_weights(model: nn.Module, checkpoint: Checkpoint, folder: Path, task: Ta
         shapes = {"found": found.get(name, "—"), "wanted": own.get(name, "—")}
         raise TrainingError("training.other_model", folder=folder, name=name, **shapes)
     model.load_state_dict(checkpoint.weights)
-
-
-def write_run(folder: Path, task: Task, options: TrainingOptions, steps: int) -> None:
-    """Raises OSError."""
-    told = {
-        "format": "mirada run",
-        "version": VERSION,
-        "task": described_by(task),
-        "options": options.to_dict(),
-        "steps": steps,
-        "versions": {
-            "mirada": mirada.__version__,
-            "torch": str(torch.__version__),
-            "python": platform.python_version(),
-        },
-    }
-    replace_bytes(folder / RUN, (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def read_run(folder: Path, task: Task | str | None) -> tuple[Task, TrainingOptions, int]:
-    """Task, options and number of steps. TrainingError as load_run."""
-    if not (folder / RUN).is_file():
-        raise TrainingError("training.no_run", folder=folder)
-    try:
-        told = json.loads((folder / RUN).read_bytes())
-        version, named = told["version"], told["task"]
-        options, steps, name = told["options"], told["steps"], named["name"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TrainingError("training.bad_run", path=folder / RUN, reason=error) from None
-    if version > VERSION:
-        raise TrainingError("training.newer_run", path=folder / RUN, version=version, known=VERSION)
-    if task is not None:
-        task = find_task(task)
-        if task.name != name:
-            raise TrainingError("training.other_task", folder=folder, task=name, wanted=task.name)
-    else:
-        task = described(named)
-    try:
-        return task, TrainingOptions(**options), steps
-    except TypeError as error:
-        raise TrainingError("training.bad_run", path=folder / RUN, reason=error) from None
-
-
-def described_by(task: Task) -> dict[str, Any]:
-    told = task.describe()
-    if "file" not in told and not type(task).__module__.startswith("mirada."):
-        told["name_only"] = True  # a class in somebody's program: there is nothing to find it by
-    return told

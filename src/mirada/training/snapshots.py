@@ -20,7 +20,7 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from mirada.layers.masks import Mask
-from mirada.training.errors import TrainingWarning
+from mirada.training.errors import TrainingError, TrainingWarning
 from mirada.training.files import replace_bytes
 from mirada.training.task import Batch, Task
 from mirada.watching.look import MASKED, Look
@@ -44,9 +44,8 @@ class Snapshots:
         self.steps: list[int] = []
         self.maps: dict[str, list[Tensor]] = {}
         if until is not None:
-            steps, maps = read_maps(path)
-            self.steps = [step for step in steps if step <= until]
-            self.maps = {name: list(x[: len(self.steps)]) for name, x in maps.items()}
+            self.steps, maps = read_maps(path, until)
+            self.maps = {name: list(x) for name, x in maps.items()}
 
     def take(self, model: nn.Module, step: int) -> None:
         """Add the maps of this moment."""
@@ -82,16 +81,23 @@ def kind_of(look: Look) -> str:
     return side if side in ("encoder", "decoder") else "self"
 
 
-def read_maps(path: Path) -> tuple[list[int], dict[str, Tensor]]:
-    """The steps, and (snapshots, blocks, heads, rows, keys) for each kind of attention.
+def read_maps(path: Path, until: int) -> tuple[list[int], dict[str, Tensor]]:
+    """Up to a step: the steps, and (snapshots, blocks, heads, rows, keys) for each kind of attention.
 
     None where there is no file; none, and a TrainingWarning, where it is damaged: the run itself is not.
+    Raises TrainingError where it cannot be read.
     """
-    if not path.exists():
-        return [], {}
     try:
         tensors = safetensors.torch.load(path.read_bytes())
-        return tensors.pop("steps").tolist(), tensors
-    except (SafetensorError, KeyError) as error:
+        steps = tensors.pop("steps").tolist()
+        if not tensors or any(x.dim() != 5 or len(x) != len(steps) for x in tensors.values()):
+            raise ValueError("shape")
+    except FileNotFoundError:
+        return [], {}
+    except OSError as error:
+        raise TrainingError("training.unreadable", path=path, reason=error.strerror or error) from None
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
         warnings.warn(TrainingWarning("training.bad_maps", path=path, reason=error), stacklevel=2)
         return [], {}
+    kept = [step for step in steps if step <= until]
+    return kept, {name: x[: len(kept)] for name, x in tensors.items()}

@@ -1,6 +1,6 @@
 """A task: where its data comes from, which model it wants, and how an answer is judged and shown."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -72,6 +72,7 @@ class Task:
         family: "encoder", "decoder" or "encoder_decoder".
         train_size, validation_size: how many samples are learnt from, and how many examined.
         defaults: options that differ from those of TrainingOptions.
+        file: where it was read from, if it was.
     """
 
     name: ClassVar[str] = ""
@@ -79,6 +80,7 @@ class Task:
     train_size: int = 20_000
     validation_size: int = 2_000
     defaults: ClassVar[Mapping[str, Any]] = {}
+    file: str | None = None
 
     # What each task must say.
 
@@ -106,7 +108,13 @@ class Task:
 
     def describe(self) -> dict[str, Any]:
         """What it takes to find this task again, ready for JSON."""
-        return {"name": self.name}
+        if self.file is not None:
+            return {"name": self.name, "file": self.file}
+        return {"name": self.name, "train_size": self.train_size, "validation_size": self.validation_size}
+
+    def vocabularies(self) -> tuple[Sequence[str], ...]:
+        """The symbols that tokens stand for, in their order: with others it is another task."""
+        return ()
 
     def data(self, seed: int) -> tuple[Batch, Batch]:
         """What is learnt from and what is examined, which has nothing of the first."""

@@ -93,8 +93,16 @@ class Letters(Task):
             self.sha256 = sha256_of(letters)
 
     def describe(self) -> dict[str, Any]:
-        told = {"name": self.name, "text": str(self.path), "context": self.context}
-        return told | {"symbols": self.symbols, "sha256": self.sha256}
+        told = {
+            "text": str(self.path),
+            "context": self.context,
+            "symbols": self.symbols,
+            "sha256": self.sha256,
+        }
+        return super().describe() | told
+
+    def vocabularies(self) -> tuple[str]:
+        return (self.symbols,)
 
     def data(self, seed: int) -> tuple[Batch, Batch]:
         letters = read_text(self.path, least=10 * (self.context + 1), context=self.context)
