@@ -11,18 +11,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mirada.training.checking import check_answers, check_batch, check_task
 from mirada.training.checkpoints import Checkpoint, write_checkpoint
 from mirada.training.data import Order
 from mirada.training.errors import TrainingError, TrainingWarning
 from mirada.training.fingerprint import fingerprint
 from mirada.training.folders import CHECKPOINTS, MAPS, METRICS
 from mirada.training.metrics import Metrics
-from mirada.training.parallel import Alone
 from mirada.training.plan import Plan
 from mirada.training.record import Record, write_run
 from mirada.training.runs import Run, put_weights
 from mirada.training.snapshots import SHARE, Snapshots
 from mirada.training.task import Score
+from mirada.training.team import Alone
 
 AT_ONCE = 1024  # samples of the examination in one pass
 
@@ -39,11 +40,8 @@ class Job:
         self.team = team
         self.task, self.options, self.folder = plan.task, plan.options, plan.folder
         device = torch.device(self.options.device)
-        train, validation = self.task.data(self.options.seed)
-        for batch in (train, validation):
-            sizes = [len(x) for x in (*batch.inputs, batch.targets)]
-            if not sizes[0] or len(set(sizes)) > 1:
-                raise TrainingError("training.bad_batch", task=self.task.name, sizes=sizes)
+        check_task(self.task)
+        train, validation = (check_batch(self.task, x) for x in self.task.data(self.options.seed))
         self.data = fingerprint(self.task, train, validation)
         if plan.record and plan.record.data not in (None, self.data):
             raise TrainingError("training.other_data", folder=self.folder)
@@ -52,10 +50,12 @@ class Job:
         self.model: nn.Module = self.task.model(self.options).to(device)
         if plan.checkpoint is not None:
             put_weights(self.model, plan.checkpoint, self.folder, self.task)
+        self.mask = self.task.mask(self.options)
+        most = max(int(batch.targets.max()) for batch in (train, validation))
+        check_answers(self.task, self.model, self.train, most, self.mask)
         self.learner = team.spread(self.model)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=self.options.lr, fused=True)
         self.order = Order(len(train), self.options.batch_size, self.options.seed)
-        self.mask = self.task.mask(self.options)
         self.steps = self.options.length(self.order.batches)
         self.check_length(plan)
         self.step, self.saved, self.seconds = 0, None, 0.0
