@@ -1,6 +1,7 @@
-// Builds the page into src/mirada/static/: words.js, words.css, words.<language>.html, widget.js.
-// The exported file holds all but the widget, both languages inside, and must stay under BUDGET bytes as it is:
-// the build fails where it would not.
+// Builds the pages into src/mirada/static/, each as NAME.js, NAME.css and NAME.<language>.html: words, the exported file;
+// lab, the same page in the lab, which has other pages beside it; train. And widget.js, for notebooks.
+// The exported file holds words.*, both languages inside, and must stay under BUDGET bytes as it is: the build fails
+// where it would not.
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { join } from "node:path";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -33,11 +34,13 @@ const live = {
   },
 };
 
-/** All sentences with their keys once and each language as one text: half the size of two objects. */
-const catalogue = {
+/** All sentences with their keys once and each language as one text: half the size of two objects. name: whose sentences,
+ *  a file of src/catalogue that exports `texts`. */
+const catalogue = (name) => ({
   name: "catalogue",
   setup: (esbuild) => {
-    esbuild.onLoad({ filter: /catalogue\/index\.ts$/ }, async ({ path }) => {
+    esbuild.onLoad({ filter: /catalogue\/index\.ts$/ }, async () => {
+      const path = join(here, `src/catalogue/${name}.ts`);
       const { outputFiles } = await build({ entryPoints: [path], bundle: true, write: false, format: "esm", charset: "utf8" });
       const { texts } = await import("data:text/javascript;base64," + Buffer.from(outputFiles[0].contents).toString("base64"));
       const keys = Object.keys(texts.en);
@@ -47,16 +50,20 @@ const catalogue = {
         export const catalogue = (key, language) => texts[language][keys.indexOf(key)];` };
     });
   },
-};
+});
 
 const common = {
   absWorkingDir: here, bundle: true, charset: "utf8", legalComments: "none", write: false,
   inject: ["src/views/jsx.ts"], jsx: "transform", jsxFactory: "h",
-  tsconfigRaw: {}, plugins: [live, catalogue], target: TARGET,
+  tsconfigRaw: {}, target: TARGET,
 };
 
-const bundle = async (entry, options) => {
-  const { outputFiles } = await build({ ...common, entryPoints: ["src/entry/" + entry], ...options });
+/** texts: the catalogue of the page; all but the exported file and the widget stand in the lab. */
+const bundle = async (entry, texts, options) => {
+  const { outputFiles } = await build({
+    ...common, entryPoints: ["src/entry/" + entry], plugins: [live, catalogue(texts)],
+    define: { LAB: String(texts !== "index") }, ...options,
+  });
   return outputFiles[0].text.trim();
 };
 
@@ -68,13 +75,14 @@ const lean = (html) =>
     .replace(/ ([a-z-]+)="([^"\s'=<>`]+)"(?=[ >])/gi, " $1=$2").replace(/<\/tbody>/g, "")
     .replace(/<\/(?:li|td|th|tr|thead|p)>(?=<\/?(?:li|td|th|tr|tbody|table|ol|div|section|p|h2)\b)/g, "");
 
-const prerendered = async () => {
+/** What a page shows before its script runs, in each language. */
+const prerendered = async (entry, texts) => {
   const folder = await mkdtemp(join(here, "node_modules/.prerender-"));
   try {
     const file = join(folder, "prerender.mjs");
-    await writeFile(file, await bundle("prerender.tsx", { format: "esm", platform: "node" }));
+    await writeFile(file, await bundle(entry, texts, { format: "esm", platform: "node" }));
     const { prerender } = await import(pathToFileURL(file));
-    return LANGUAGES.map((language) => [`words.${language}.html`, lean(prerender(language))]);
+    return LANGUAGES.map((language) => [language, prerender(language)]);
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -84,11 +92,20 @@ const prerendered = async () => {
 const NAMES = "paper tint rule edge ink ink2 ink3 coral coral-text key on-paper on-ink on-half serif sans shade depth size gap".split(" ");
 const brief = (text) => text.replace(/--([a-z][\w-]*)/g, (all, name) => (NAMES.includes(name) ? "--" + String.fromCharCode(65 + NAMES.indexOf(name)) : all));
 
+const script = { format: "iife", minify: true };
+const words = ["page", "drawing"];
+const still = (name, pages) => pages.map(([language, html]) => [`${name}.${language}.html`, lean(html)]);
 const files = Object.fromEntries([
-  ["words.js", await bundle("page.tsx", { format: "iife", minify: true })],
-  ["widget.js", await bundle("widget.tsx", { format: "esm", minify: true })],
-  ["words.css", await css("tokens", ["page", "drawing"])],
-  ...(await prerendered()),
+  ["words.js", await bundle("page.tsx", "index", script)],
+  ["words.css", await css("tokens", words)],
+  ...still("words", await prerendered("prerender.tsx", "index")),
+  ["lab.js", await bundle("page.tsx", "lab", script)],
+  ["lab.css", await css("tokens", [...words, "pages"])],
+  ...still("lab", await prerendered("prerender.tsx", "lab")),
+  ["train.js", await bundle("train.tsx", "train", script)],
+  ["train.css", await css("tokens", [...words, "picture", "controls", "pages", "train"])],
+  ...still("train", await prerendered("prerender-train.tsx", "train")),
+  ["widget.js", await bundle("widget.tsx", "index", { format: "esm", minify: true })],
 ]);
 
 await mkdir(out, { recursive: true });

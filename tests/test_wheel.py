@@ -14,7 +14,10 @@ from mirada import __version__
 from mirada.views.page import words_page
 
 ROOT = Path(__file__).parents[1]
-BUILT = ["words.js", "words.css", "words.es.html", "words.en.html", "widget.js"]
+BUILT = [
+    *(f"{page}.{end}" for page in ("words", "lab", "train") for end in ("js", "css", "es.html", "en.html")),
+    "widget.js",
+]
 CARRIED = [
     "py.typed",
     "catalogue/es.json",

@@ -39,13 +39,14 @@ class Browser:
 
 @pytest.fixture
 def static(tmp_path, monkeypatch):
-    for name, text in {
-        "words.js": "document.title='Mirada'",
-        "words.css": "body{margin:0}",
-        "words.es.html": "<p>banco</p>",
-        "words.en.html": "<p>bank</p>",
-    }.items():
-        (tmp_path / name).write_text(text, "utf-8")
+    for name in ("words", "lab", "train"):
+        for end, text in {
+            "js": "document.title='Mirada'",
+            "css": "body{margin:0}",
+            "es.html": "<p>banco</p>",
+            "en.html": "<p>bank</p>",
+        }.items():
+            (tmp_path / f"{name}.{end}").write_text(text, "utf-8")
     monkeypatch.setattr(page, "STATIC", tmp_path)
     return tmp_path
 

@@ -22,8 +22,17 @@ def test_the_page_is_the_words_page_with_this_runs_token(lab, path):
     assert answer.text == words_page("es", host="lab", token="seven-words-look")
 
 
-def test_header_and_document_allow_the_same(lab):
-    answer = lab().get("/")
+def test_the_train_page_has_a_title_and_the_token_of_its_own(lab):
+    answer = lab().get("/train?lang=en")
+    assert (answer.status_code, answer.headers["content-language"]) == (200, "en")
+    assert "<title>How does it learn to look? · Mirada</title>" in answer.text
+    assert 'data-mirada="train"' in answer.text
+    assert "seven-words-look" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/train"])
+def test_header_and_document_allow_the_same(lab, path):
+    answer = lab().get(path)
     inside = re.search('Content-Security-Policy" content="([^"]*)"', answer.text)
     assert inside
     assert answer.headers["content-security-policy"] == f"{inside[1]}; frame-ancestors 'none'"
@@ -76,7 +85,9 @@ def test_the_icon_comes_from_here(lab):
     assert answer.text.startswith("<svg")
 
 
-@pytest.mark.parametrize("path", ["/", "/words", "/export/words.html", "/favicon.ico", "/api/about"])
+@pytest.mark.parametrize(
+    "path", ["/", "/words", "/train", "/export/words.html", "/favicon.ico", "/api/about"]
+)
 def test_head_answers_like_get(lab, path):
     got, head = lab().get(path), lab().head(path)
     assert head.status_code == 200
@@ -118,7 +129,7 @@ def test_about_says_what_runs(lab):
     assert about["name"] == "mirada"
     assert about["version"] == __version__
     assert re.match(r"\d+\.\d+", about["torch"])
-    assert about["pages"] == ["words"]
+    assert about["pages"] == ["words", "train"]
     assert about["languages"] == ["es", "en"]
 
 
@@ -251,12 +262,12 @@ def test_the_api_takes_a_language_and_nothing_else_in_its_address(lab, query):
 
 def test_an_unbuilt_page_is_a_sentence_and_not_a_blank_one(lab, static):
     opened = lab()
-    (static / "words.css").unlink()
-    for path in ("/", "/export/words.html"):
+    for path, name in (("/", "lab.css"), ("/train", "train.css"), ("/export/words.html", "words.css")):
+        (static / name).unlink()
         answer = opened.get(path)
         assert answer.status_code == 500
         assert "make js" in answer.text
-        assert "words.css" in answer.text
+        assert name in answer.text
 
 
 def test_a_fault_of_ours_is_a_sentence(lab, monkeypatch, capsys):

@@ -17,10 +17,11 @@ STYLE = "body{color:#211C17}\n"
 
 @pytest.fixture
 def static(tmp_path):
-    (tmp_path / "words.js").write_text(SCRIPT, "utf-8")
-    (tmp_path / "words.css").write_text(STYLE, "utf-8")
-    (tmp_path / "words.es.html").write_text("<h1>¿A quién mira cada palabra?</h1><p>banco</p>", "utf-8")
-    (tmp_path / "words.en.html").write_text("<h1>Whom does each word look at?</h1><p>bank</p>", "utf-8")
+    for name in ("words", "lab", "train"):
+        (tmp_path / f"{name}.js").write_text(SCRIPT, "utf-8")
+        (tmp_path / f"{name}.css").write_text(STYLE, "utf-8")
+        (tmp_path / f"{name}.es.html").write_text("<h1>¿A quién mira cada palabra?</h1><p>banco</p>", "utf-8")
+        (tmp_path / f"{name}.en.html").write_text("<h1>Whom does each word look at?</h1><p>bank</p>", "utf-8")
     return tmp_path
 
 
@@ -103,6 +104,22 @@ def test_only_the_lab_may_talk_and_it_carries_the_token(static):
     page = Reader(words_page("es", host="lab", token='a"b<', static=static))
     assert "connect-src 'self'" in page.meta("Content-Security-Policy")
     assert page.all("div")[0][0]["data-token"] == 'a"b<'
+
+
+def test_the_lab_has_a_page_that_knows_of_the_others(static):
+    (static / "lab.js").write_text("'with others'")
+    assert "'with others'" in words_page("es", host="lab", static=static)
+    for host in ("file", "widget"):
+        assert "'with others'" not in words_page("es", host=host, static=static)
+
+
+def test_each_page_says_which_it_is(static):
+    page = page_module.assemble(
+        page_module.read_bundle("en", static, "train"), "en", page="train", host="lab"
+    )
+    assert Reader(page).all("div")[0][0]["data-mirada"] == "train"
+    assert "<title>How does it learn to look?" in page
+    assert Reader(words_page("en", static=static)).all("div")[0][0]["data-mirada"] == "words"
 
 
 def test_line_ends_are_hashed_as_a_browser_reads_them(static):

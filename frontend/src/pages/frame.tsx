@@ -1,15 +1,25 @@
 import type { ComponentChildren } from "preact";
 import type { Say } from "../views/say";
 
-interface Props { say: Say; dark: boolean; onLanguage(): void; onNight(): void }
+interface Props { say: Say; here?: Page; dark: boolean; onLanguage(): void; onNight(): void }
+
+/** The pages of the lab, by their addresses. */
+const PAGES = ["words", "train"] as const;
+export type Page = (typeof PAGES)[number];
+
+/** Which pages there are. What is no lab has one. still: without a script nothing else would carry the language on. */
+export const Pages = ({ say, here = "words", still = "" }: { say: Say; here?: Page; still?: string }) =>
+  LAB
+    ? <nav>{PAGES.map((page) => <a href={page === here ? undefined : "/" + page + still} aria-current={page === here ? "page" : undefined}>{say.rich("page." + page)}</a>)}</nav>
+    : <nav><a aria-current="page">{say.rich("page")}</a></nav>;
 
 /** The head of every page: whose it is, the pages there are, language and night. */
-export const Header = ({ say, dark, onLanguage, onNight }: Props) => {
+export const Header = ({ say, here, dark, onLanguage, onNight }: Props) => {
   const other = say.language === "es" ? "en" : "es";
   return (
     <header>
       <b>Mirada</b>
-      <nav><a aria-current="page">{say.rich("page")}</a></nav>
+      <Pages say={say} here={here} />
       <span class="tools live">
         <a href={"?lang=" + other} lang={other} hreflang={other} class="sans"
           onClick={(e) => {

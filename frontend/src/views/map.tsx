@@ -4,19 +4,19 @@ import type { Model } from "./model";
 
 /** All looks as a table: each row looks, each column is looked at. */
 export const Map = ({ m }: { m: Model }) => {
-  const { scene, state, say } = m;
-  const head = (i: number, role?: string) => <th class={role} dir={m.live ? "auto" : undefined}>{state.words[i]}</th>;
+  const { scene, say } = m;
+  const head = (text: string, role?: string) => <th class={role} dir={m.live ? "auto" : undefined}>{text}</th>;
   return (
     <div class="map" {...(m.live ? { tabIndex: 0, role: "region" as const, "aria-label": say.plain("map") } : {})}>
       <table>
-        <thead><tr><th class="none"><small>{say.rich("map.corner")}</small></th>{state.words.map((_, j) => head(j))}</tr></thead>
+        <thead><tr><th class="none"><small>{say.rich("map.corner")}</small></th>{scene.columns.map((text) => head(text))}</tr></thead>
         <tbody>
-          {state.words.map((_, i) => {
+          {scene.rows.map((text, i) => {
             const { weights, allowed } = look(scene, i);
             const parts = percents(weights, allowed);
             return (
               <tr>
-                {head(i, i === m.row ? "c" : undefined)}
+                {head(text, i === m.row ? "c" : undefined)}
                 {weights.map((w, j) => (
                   <td class={allowed[j] ? [contrast(w), m.live || shade(w)].filter((c) => c && c !== true).join(" ") || undefined : "hatch"} style={m.live && allowed[j] ? { "--v": 100 * w } : undefined}>
                     {allowed[j] ? say.percent(parts[j]) : <span class="vh">{say.plain("map.masked")}</span>}

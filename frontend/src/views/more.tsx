@@ -59,9 +59,20 @@ const Exact = ({ m, typed: { vector, numbers }, onType }: Props) => {
   );
 };
 
+/** The scene once more, computed by the library; only the lab has it. */
+const Check = ({ m: { say, scene }, onType, token }: Props) => {
+  const ask = (): void => {
+    onType({ checked: say.plain("lab.wait") });
+    check(scene, say.language, token).then(
+      (result) => onType({ checked: typeof result === "string" ? result : say.plain("lab.same", { d: bigText(result, say.language) }) }),
+      () => onType({ checked: say.plain("lab.silent") }));
+  };
+  return <button class="btn" onClick={ask}>{say.rich("lab.check")}</button>;
+};
+
 /** What stands behind "more": a sentence of one's own, exact numbers, the link, exports, the library's own result. */
 export const More = (props: Props) => {
-  const { m, typed: { own, ownFault, told, checked }, onType, link, token } = props;
+  const { m, typed: { own, ownFault, told, checked }, onType, link } = props;
   const { say, id, host } = m;
   const button = (key: string, go: (page: Element) => void) =>
     <button class="btn" onClick={(e) => go(e.currentTarget.closest(".mirada")!)}>{say.rich(key)}</button>;
@@ -73,12 +84,6 @@ export const More = (props: Props) => {
     // There is no clipboard on pages that came over plain http from another machine.
     if (navigator.clipboard) navigator.clipboard.writeText(link).then(() => onType({ told: "link.copied" }), select);
     else select();
-  };
-  const ask = (): void => {
-    onType({ checked: say.plain("lab.wait") });
-    check(m.scene, say.language, token).then(
-      (result) => onType({ checked: typeof result === "string" ? result : say.plain("lab.same", { d: bigText(result, say.language) }) }),
-      () => onType({ checked: say.plain("lab.silent") }));
   };
   return (
     <details class="more live">
@@ -113,8 +118,8 @@ export const More = (props: Props) => {
           {button("export.svg", (page) => saveSvg(m, page))}
           {button("export.png", (page) => savePng(m, page).catch(() => onType({ told: "export.failed" })))}
           {button("export.csv", () => saveCsv(m))}
-          {host === "lab" && <a class="btn sans" href={"/export/words.html?lang=" + say.language} download>{say.rich("export.page")}</a>}
-          {host === "lab" && button("lab.check", ask)}
+          {LAB && <a class="btn sans" href={"/export/words.html?lang=" + say.language} download>{say.rich("export.page")}</a>}
+          {LAB && Check(props)}
         </div>
         <p class="hint" role="status">{checked ?? (told && say.rich(told))}</p>
       </div>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { still } from "../catalogue/still";
 import type { Language } from "../scene/percent";
+import { Pages } from "../pages/frame";
 import { start } from "../words/state";
 import { tasks } from "../words/tasks";
 import { Compare } from "./compare";
@@ -30,7 +31,7 @@ export const Reading = ({ language }: { language: Language }) => {
       <div class="page">
         <Gradients />
         <header>
-          <b>Mirada</b><nav><a aria-current="page">{say.rich("page")}</a></nav>
+          <b>Mirada</b><Pages say={say} still={"?lang=" + language} />
           <Without><a class="sans lab" href={"?lang=" + other} lang={other} hreflang={other}>{say.rich("switch")}</a></Without>
         </header>
         <main class="grid">

@@ -1,9 +1,9 @@
-"""What the lab serves: the page, the page as a file, and the library's own numbers for a scene."""
+"""What the lab serves: the pages, one of them as a file, and the library's own numbers for a scene."""
 
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from fastapi import APIRouter, Depends, Request, Security
 from fastapi.security import APIKeyHeader
@@ -31,12 +31,23 @@ pages = APIRouter(include_in_schema=False)
 @pages.get("/words")
 def words(request: Request) -> Response:
     """The Words page; "/words" is the address that stays when other pages come."""
+    return page_of(request, "lab", "words")
+
+
+@pages.get("/train")
+def train(request: Request) -> Response:
+    """The Train page."""
+    return page_of(request, "train", "train")
+
+
+def page_of(request: Request, built: Literal["lab", "train"], page: Literal["words", "train"]) -> Response:
     language = asked_language(request.scope, request.app.state.language)
     try:
-        bundle = read_bundle(language)
+        bundle = read_bundle(language, name=built)
     except BundleMissing as missing:
         raise Problem(500, "bundle", {"path": missing.path}) from None
-    html = assemble(bundle, language, host="lab", token=request.app.state.token, run=request.app.state.run)
+    state = request.app.state
+    html = assemble(bundle, language, page=page, host="lab", token=state.token, run=state.run)
     guarded = f"{policy(bundle, 'lab')}; frame-ancestors 'none'"
     return HTMLResponse(html, headers={"Content-Security-Policy": guarded, "Content-Language": language})
 
@@ -125,7 +136,7 @@ def about() -> About:
         name="mirada",
         version=__version__,
         torch=version("torch"),
-        pages=["words"],
+        pages=["words", "train"],
         languages=list(LANGUAGES),
     )
 

@@ -1,4 +1,4 @@
-"""The Words page as one self-contained HTML document: for a file, for the lab, for a notebook's frame.
+"""A page as one self-contained HTML document: for a file, for the lab, for a notebook's frame.
 
 Everything stands inside: style, script, the picture drawn beforehand, the state. A Content-Security-Policy
 allows that script and that style by their hashes and nothing else, so no request can leave the page.
@@ -19,6 +19,14 @@ from urllib.parse import quote
 from mirada.catalogue import LANGUAGES, Language, say
 
 Host = Literal["file", "lab", "widget"]
+# What the build makes: the Words page by itself, and in the lab, which has others; the other ones.
+Built = Literal["words", "lab", "train"]
+
+# The keys of a page's title and description.
+ABOUT = {
+    "words": ("page.title", "page.description"),
+    "train": ("page.train_title", "page.train_description"),
+}
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 
@@ -52,8 +60,8 @@ class Bundle:
     markup: str
 
 
-def read_bundle(language: Language, static: Path | None = None) -> Bundle:
-    """Read the built front end from the folder `static`; None is the package's own.
+def read_bundle(language: Language, static: Path | None = None, name: Built = "words") -> Bundle:
+    """Read a built page from the folder `static`; None is the package's own.
 
     Raises:
         BundleMissing: it has not been built; names the first file that is not there.
@@ -61,15 +69,15 @@ def read_bundle(language: Language, static: Path | None = None) -> Bundle:
     """
     if language not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
-    script = read_built("words.js", static)
-    style = read_built("words.css", static)
+    script = read_built(f"{name}.js", static)
+    style = read_built(f"{name}.css", static)
     # An end tag inside would close the element early and spill the rest into the page as markup.
-    for name, text, end in (("words.js", script, r"</script|<!--"), ("words.css", style, "</style")):
+    for file, text, end in ((f"{name}.js", script, r"</script|<!--"), (f"{name}.css", style, "</style")):
         if found := re.search(end, text, re.IGNORECASE):
             raise ValueError(
-                f"{name} contains {found[0]!r}, which cannot stand inside a page; escape it there"
+                f"{file} contains {found[0]!r}, which cannot stand inside a page; escape it there"
             )
-    return Bundle(script, style, read_built(f"words.{language}.html", static))
+    return Bundle(script, style, read_built(f"{name}.{language}.html", static))
 
 
 def read_built(name: str, static: Path | None = None) -> str:
@@ -96,13 +104,15 @@ def words_page(
         BundleMissing: the front end has not been built.
         ValueError: an unknown language, or a state that JSON cannot hold.
     """
-    return assemble(read_bundle(language, static), language, state=state, host=host, token=token)
+    bundle = read_bundle(language, static, "lab" if host == "lab" else "words")
+    return assemble(bundle, language, state=state, host=host, token=token)
 
 
 def assemble(
     bundle: Bundle,
     language: Language,
     *,
+    page: Literal["words", "train"] = "words",
     state: Mapping[str, Any] | None = None,
     host: Host = "file",
     token: str | None = None,
@@ -112,6 +122,7 @@ def assemble(
 
     Args:
         language: of the first picture; the page can switch to the other one by itself.
+        page: which one the bundle is of.
         state: a WordsState as a JSON-like mapping; None is the page's own initial state.
         host: where it will stand. Only "lab" may talk to a server, and only to its own.
         token: the lab's token, which the page sends back on each call of the API.
@@ -121,7 +132,7 @@ def assemble(
     Raises:
         ValueError: a state that JSON cannot hold (NaN, infinity).
     """
-    root = {"mirada": "words", "language": language, "host": host, "token": token, "run": run}
+    root = {"mirada": page, "language": language, "host": host, "token": token, "run": run}
     attributes = " ".join(f'data-{k}="{escape(v)}"' for k, v in root.items() if v is not None)
     data = (
         ""
@@ -129,14 +140,15 @@ def assemble(
         else f'<script type="application/json" data-mirada="state">{embed(state)}</script>'
     )
     icon = quote(ICON, safe=" =:/'")
+    title, description = ABOUT[page]
     return (
         f'<!doctype html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy(bundle, host)}">\n'
         '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f'<meta name="description" content="{escape(say("page.description", language))}">\n'
-        f"<title>{escape(say('page.title', language))}</title>\n"
+        f'<meta name="description" content="{escape(say(description, language))}">\n'
+        f"<title>{escape(say(title, language))}</title>\n"
         f'<link rel="icon" href="data:image/svg+xml,{icon}">\n'
         f"<style>{bundle.style}</style>\n</head>\n<body>\n"
         f"<div {attributes}>{bundle.markup}</div>\n{data}<script>{bundle.script}</script>\n"
