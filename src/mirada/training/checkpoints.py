@@ -24,7 +24,7 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.errors import TrainingError, TrainingWarning, unreadable
 from mirada.training.files import sync_folder, write_bytes
 
 KEPT = 2  # the newest, and one in case it is damaged
@@ -54,8 +54,14 @@ def write_checkpoint(
 
     Raises OSError, with all that was there before in place and nothing half done.
     """
+    weights, shared = once(weights)
     files = {WEIGHTS: packed(weights), STATE: packed(state)}
-    told = {**told, "step": step, "sha256": {name: digest(data) for name, data in files.items()}}
+    told = {
+        **told,
+        "step": step,
+        "shared": shared,
+        "sha256": {name: digest(data) for name, data in files.items()},
+    }
     files[TOLD] = json.dumps({**told, "own_sha256": digest(canonical(told))}, indent=1).encode()
     target = folder / f"step-{step:08d}"
     beside = folder / f".{target.name}.{secrets.token_hex(4)}"
@@ -85,6 +91,8 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     for step, path in sorted(steps_in(folder), reverse=True):
         try:
             checkpoint = read_one(path)
+        except PermissionError as error:  # it may be whole, and is nobody's to throw away
+            raise unreadable(error, path) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             damaged.append((step, path, reason_of(error)))
             continue
@@ -110,6 +118,8 @@ def read_one(path: Path) -> Checkpoint:
         if digest(data) != told["sha256"][name]:
             raise ValueError(f"{name}: SHA-256")
         tensors[name] = safetensors.torch.load(data)
+    for name, first in told.get("shared", {}).items():
+        tensors[WEIGHTS][name] = tensors[WEIGHTS][first]
     return Checkpoint(told["step"], tensors[WEIGHTS], tensors[STATE], told)
 
 
@@ -123,7 +133,7 @@ def steps_in(folder: Path) -> list[tuple[int, Path]]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise TrainingError("training.unreadable", path=folder, reason=error.strerror or error) from None
+        raise unreadable(error, folder) from None
     return [(int(match[1]), path) for match, path in found if match]
 
 
@@ -147,8 +157,31 @@ def tidy(folder: Path, step: int) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def once(tensors: Mapping[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Each tensor under its first name, and the first name of each that is the same one again.
+
+    A model that ties its weights has one under two names, which a safetensors file may not.
+    """
+    first: dict[Any, str] = {}
+    kept, shared = {}, {}
+    for name, x in tensors.items():
+        place = (x.data_ptr(), x.shape, x.stride(), x.dtype) if x.numel() else name
+        if place in first:
+            shared[name] = first[place]
+        else:
+            first[place] = name
+            kept[name] = x
+    return kept, shared
+
+
 def packed(tensors: Mapping[str, Tensor]) -> bytes:
-    return safetensors.torch.save({name: x.detach().cpu().contiguous() for name, x in tensors.items()})
+    apart, taken = {}, set()
+    for name, x in tensors.items():
+        x = x.detach().cpu().contiguous()
+        storage = x.untyped_storage().data_ptr()
+        apart[name] = x.clone() if storage in taken else x  # two that overlap
+        taken.add(storage)
+    return safetensors.torch.save(apart)
 
 
 def digest(data: bytes) -> str:

@@ -14,6 +14,10 @@ class TrainingError(Exception):
         return say(self.key, "en", **self.values)
 
 
+def unreadable(error: OSError, path: object) -> TrainingError:
+    return TrainingError("training.unreadable", path=path, reason=error.strerror or error)
+
+
 class TrainingWarning(UserWarning):
     """Something was amiss and could be helped; as TrainingError."""
 

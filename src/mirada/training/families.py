@@ -172,8 +172,17 @@ class EncoderDecoderTask(Task):
         pairs = self.pairs(count, generator)
         number = {symbol: i for i, symbol in enumerate(self.source_symbols)}
         digit = {symbol: i for i, symbol in enumerate(self.target_symbols)}
-        sources = [[number[symbol] for symbol in source] for source, _ in pairs]
-        targets = [[digit[symbol] for symbol in target] + [self.end] for _, target in pairs]
+        try:
+            sources = [[number[symbol] for symbol in source] for source, _ in pairs]
+            targets = [[digit[symbol] for symbol in target] + [self.end] for _, target in pairs]
+        except KeyError as error:
+            symbol = error.args[0]
+            raise TrainingError("training.foreign_symbol", task=self.called, symbol=symbol) from None
+        for rows, most in ((sources, self.source_length), (targets, self.target_length + 1)):
+            longest = max(map(len, rows), default=0)
+            if longest > most:
+                found, want = longest - (rows is targets), most - (rows is targets)
+                raise TrainingError("training.long_pair", task=self.called, found=found, want=want)
         given = [[self.start, *target[:-1]] for target in targets]
         return Batch(
             (

@@ -1,6 +1,7 @@
 """A task by its name, from a text, or from a file that somebody wrote."""
 
 import difflib
+import hashlib
 import inspect
 import sys
 import traceback
@@ -27,16 +28,32 @@ BUILT_IN: dict[str, Callable[[], Task]] = {
     "numbers-es": lambda: NumberWords("es"),
     "numbers-en": lambda: NumberWords("en"),
 }
+Findable = str | Path | Task | type[Task]
 NAMES = (*BUILT_IN, "letters")  # the last needs a text: its file is the name
 
 
-def find_task(name: str | Task) -> Task:
+NEEDED = (
+    *("source_symbols", "target_symbols", "source_length", "target_length"),
+    *("question_length", "answer_length"),
+)
+
+
+def find_task(name: Findable) -> Task:
     """A built-in task by its name, somebody's own from `my_task.py`, or the next letter of `any_other.file`.
+
+    A task itself, or its class, is one without looking.
 
     Raises TrainingError where there is none, and for every mistake in the file.
     """
+    if inspect.isclass(name) and issubclass(name, Task):
+        name = made_of(name)
     if isinstance(name, Task):
+        if not name.name:
+            type(name).name = type(name).__name__.lower()
         return name
+    if not isinstance(name, str | Path):
+        raise TrainingError("training.not_a_task", kind=type(name).__name__, names=", ".join(NAMES))
+    name = str(name)
     if name in BUILT_IN:
         return BUILT_IN[name]()
     path = Path(name)
@@ -46,6 +63,10 @@ def find_task(name: str | Task) -> Task:
         return Letters(path)
     if name == "letters":
         raise TrainingError("training.no_text")
+    if path.exists():  # a folder, or /dev/zero, of which there is no end
+        raise TrainingError("training.not_a_file", path=name)
+    if path.suffix or len(path.parts) > 1:
+        raise TrainingError("training.no_file", path=name, names=", ".join(NAMES))
     close = difflib.get_close_matches(name, NAMES, 1)
     if close:
         raise TrainingError("training.no_task_close", name=name, close=close[0], names=", ".join(NAMES))
@@ -80,7 +101,9 @@ def from_file(path: Path) -> Task:
         ) from None
     except ValueError as error:  # a zero byte
         raise TrainingError("training.bad_syntax", path=path, line=1, reason=error) from None
-    module = ModuleType(f"mirada_task_{path.stem}")
+    # Two files of one name are two modules: what was made of the first still finds its class there.
+    mark = hashlib.sha256(str(path).encode()).hexdigest()[:8]
+    module = ModuleType(f"mirada_task_{path.stem}_{mark}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look their module up
     try:
@@ -95,6 +118,7 @@ def from_file(path: Path) -> Task:
 
 
 def the_task_in(module: ModuleType, path: Path) -> Task:
+    names = {id(thing): name for name, thing in vars(module).items()}
     made = [thing for thing in vars(module).values() if isinstance(thing, Task)]
     own = [
         thing
@@ -112,12 +136,22 @@ def the_task_in(module: ModuleType, path: Path) -> Task:
     if not found:
         raise TrainingError("training.no_task_in", path=path)
     if len(found) > 1:
-        names = ", ".join(each.__name__ if isinstance(each, type) else type(each).__name__ for each in found)
-        raise TrainingError("training.many_tasks_in", path=path, names=names)
-    task = found[0]() if isinstance(found[0], type) else found[0]
+        several = ", ".join(names[id(each)] for each in found)
+        raise TrainingError("training.many_tasks_in", path=path, names=several)
+    task = made_of(found[0], path) if isinstance(found[0], type) else found[0]
     if not task.name:
         type(task).name = path.stem
     return task
+
+
+def made_of(kind: type[Task], path: Path | None = None) -> Task:
+    """An instance. TrainingError where its class wants arguments."""
+    try:
+        inspect.signature(kind).bind()
+    except TypeError as error:
+        name = f"{kind.__name__} ({path})" if path else kind.__name__
+        raise TrainingError("training.task_arguments", name=name, reason=error) from None
+    return kind()
 
 
 @contextmanager
@@ -127,10 +161,24 @@ def blaming(task: Task) -> Iterator[None]:
         yield
     except TrainingError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
+        missing = missing_in(task, error)
+        if missing is not None:
+            raise TrainingError("training.not_written", task=task.called, name=missing) from None
         if task.file is not None and lines_of(error, task.file):
             raise blame(error, task.file) from error
         raise
+
+
+def missing_in(task: Task, error: BaseException) -> str | None:
+    """The method or attribute that whoever wrote a task left out, if that is what is wrong."""
+    if isinstance(error, AttributeError) and error.obj is task and error.name in NEEDED:
+        return error.name
+    if isinstance(error, NotImplementedError):
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        if Path(last.filename).parent == Path(__file__).parent:
+            return last.name
+    return None
 
 
 def blame(error: BaseException, path: str) -> TrainingError:

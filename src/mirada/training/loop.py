@@ -10,20 +10,19 @@ import torch
 from torch import Tensor
 
 from mirada.training.errors import TrainingError
-from mirada.training.finding import blaming
+from mirada.training.finding import Findable, blaming
 from mirada.training.folders import CHECKPOINTS
 from mirada.training.job import Job
 from mirada.training.parallel import processes, starting
 from mirada.training.plan import planned
 from mirada.training.runs import Run
 from mirada.training.stopping import Listener, Stop, StopTraining, signals
-from mirada.training.task import Task
 
 LINE = 10  # steps whose losses are read, and told, together: a GPU would wait for each
 
 
 def train(
-    task: str | Task | None = None,
+    task: Findable | None = None,
     *,
     out: str | Path | None = None,
     resume: str | Path | None = None,
@@ -138,8 +137,8 @@ def tell_losses(job: Job, listener: Listener, losses: list[Tensor]) -> None:
 
 
 def see(job: Job, listener: Listener) -> None:
-    job.snapshots.take(job.model, job.step)
-    listener.on_maps(job.step, {name: maps[-1] for name, maps in job.snapshots.maps.items()})
+    if job.snapshots.take(job.model, job.step):
+        listener.on_maps(job.step, {name: maps[-1] for name, maps in job.snapshots.maps.items()})
 
 
 def examine(job: Job, listener: Listener) -> None:

@@ -15,7 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from mirada.training.errors import unreadable
 from mirada.training.files import replace_bytes
+
+TOLD = {"training": ("loss", "lr", "seconds"), "validation": ("loss", "tokens", "sequences", "seconds")}
 
 
 class Metrics:
@@ -46,13 +49,30 @@ class Metrics:
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file. One that a power failure cut short ends it, and is left out."""
+    """The lines of a file. One that a power failure cut short ends it, and is left out.
+
+    Raises TrainingError where it cannot be read.
+    """
     lines = []
-    for text in path.read_bytes().split(b"\n") if path.exists() else ():
+    try:
+        texts = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise unreadable(error, path) from None
+    for text in texts:
         try:
             line = json.loads(text)
-            int(line["step"])
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
+            break
+        if not is_line(line):
             break
         lines.append(line)
     return lines
+
+
+def is_line(line: Any) -> bool:
+    """Whether it says all that a line of its kind says, in numbers."""
+    if not isinstance(line, dict) or type(line.get("step")) is not int or line.get("kind") not in TOLD:
+        return False
+    return all(isinstance(line.get(name), int | float) for name in TOLD[line["kind"]])

@@ -1,7 +1,10 @@
 """How a task is learnt: everything that may be chosen, and what it is unless chosen."""
 
 import math
+import operator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import torch
@@ -16,6 +19,7 @@ Precision = Literal["float32", "bfloat16"]
 # thing: a schedule that is not constant knows how long the run is, so with another length its learning rates
 # are others from here on. Who changes it is told.
 CHANGEABLE = ("steps", "epochs", "device", "threads", "checkpoint_every", "snapshots_every", "validate_every")
+MOST_THREADS = 256  # with a million, the process ends without a word
 
 
 @dataclass(frozen=True)
@@ -65,18 +69,25 @@ class TrainingOptions:
     def __post_init__(self):
         counts = ("batch_size", "d_model", "heads", "blocks", "threads")
         for name in (*counts, "steps", "epochs", "checkpoint_every", "validate_every"):
-            value = getattr(self, name)
-            if (value is None and name not in counts) or (type(value) is int and value >= 1):
+            value = self.as_whole(name)
+            if (value is None and name not in counts) or (type(value) is int and 1 <= value < 2**63):
                 continue
             raise bad(name, value, "1, 2, 3, …")
         for name in ("warmup", "seed", "snapshots_every"):
-            value = getattr(self, name)
+            value = self.as_whole(name)
             if not (type(value) is int and 0 <= value < 2**63) and not (
                 value is None and name == "snapshots_every"
             ):
                 raise bad(name, value, "0, 1, 2, …")
-        if not isinstance(self.lr, float | int) or not 0 < self.lr < math.inf:
-            raise bad("lr", self.lr, "> 0")
+        if self.threads > MOST_THREADS:
+            raise bad("threads", self.threads, f"1–{MOST_THREADS}")
+        object.__setattr__(self, "lr", as_float(self.lr))
+        if type(self.causal) is not bool:
+            raise bad("causal", self.causal, "True, False")
+        if isinstance(self.device, torch.device):
+            object.__setattr__(self, "device", str(self.device))
+        if not isinstance(self.device, str):
+            raise bad("device", self.device, "cpu, cuda, …")
         for name, allowed in (("schedule", Schedule), ("positions", Positions), ("precision", Precision)):
             if getattr(self, name) not in get_args(allowed):
                 raise bad(name, getattr(self, name), ", ".join(get_args(allowed)))
@@ -84,6 +95,14 @@ class TrainingOptions:
             raise TrainingError("training.heads", d_model=self.d_model, heads=self.heads)
         if self.positions == "rotary" and self.d_model // self.heads % 2:
             raise TrainingError("training.rotary", size=self.d_model // self.heads)
+
+    def as_whole(self, name: str) -> Any:
+        """A whole number of numpy's, or of anybody else's, as Python's own; what is none, as it is."""
+        value = getattr(self, name)
+        if not isinstance(value, bool):
+            with suppress(TypeError):
+                object.__setattr__(self, name, operator.index(value))
+        return getattr(self, name)
 
     def length(self, batches: int) -> int:
         """How many steps, where an epoch has `batches` of them: one epoch unless told."""
@@ -107,8 +126,29 @@ class TrainingOptions:
         return asdict(self)
 
 
+def as_float(lr: Any) -> float:
+    """A learning rate. TrainingError for what is none."""
+    if isinstance(lr, Real) and not isinstance(lr, bool):
+        with suppress(OverflowError):  # a whole number of 400 digits
+            if 0 < float(lr) < math.inf:
+                return float(lr)
+    raise bad("lr", lr, "> 0")
+
+
 def bad(name: str, value: object, want: str) -> TrainingError:
+    try:
+        value = str(value)
+    except ValueError:  # Python does not write whole numbers of more than 4,300 digits
+        value = "…"
+    value = value if len(value) <= 60 else f"{value[:60]}…"
     return TrainingError("training.bad_option", name=name, value=value, want=want)
+
+
+def wrong_in(error: TrainingError) -> str:
+    """Of an error of these options, the values that were wrong, as no language says them."""
+    told = error.values
+    values = {told["name"]: told["value"]} if "name" in told else told
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def options_for(task: Task, **given: Any) -> TrainingOptions:
@@ -125,6 +165,10 @@ def options_for(task: Task, **given: Any) -> TrainingOptions:
     defaults = dict(task.defaults)
     if "steps" in given or "epochs" in given:  # who says how long, says it alone
         defaults = {name: value for name, value in defaults.items() if name not in ("steps", "epochs")}
+    try:
+        TrainingOptions(**defaults)
+    except TrainingError as error:
+        raise TrainingError("training.bad_defaults", task=task.called, reason=wrong_in(error)) from None
     options = TrainingOptions(**defaults | given)
     if options.causal and task.family != "encoder":
         raise TrainingError("training.causal", task=task.name)
@@ -151,7 +195,7 @@ def changed(options: TrainingOptions, **given: Any) -> TrainingOptions:
 
 def check_device(device: str) -> None:
     try:
-        torch.empty(1, device=device)
+        torch.zeros(1, device=device).item()  # "meta" makes one, and has no numbers
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).strip().splitlines()[0]
         raise TrainingError("training.no_device", device=device, reason=reason) from None

@@ -8,7 +8,7 @@ from typing import Any
 
 from mirada.training.checkpoints import Checkpoint, read_checkpoint, steps_in
 from mirada.training.errors import TrainingError, TrainingWarning
-from mirada.training.finding import find_task
+from mirada.training.finding import Findable, find_task
 from mirada.training.folders import CHECKPOINTS, locked, new_folder, without_leftovers
 from mirada.training.options import TrainingOptions, changed, options_for
 from mirada.training.record import Record, read_run
@@ -32,7 +32,7 @@ class Plan:
 
 
 def planned(
-    task: str | Task | None,
+    task: Findable | None,
     out: str | Path | None,
     resume: str | Path | None,
     given: dict[str, Any],

@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 import mirada
-from mirada.training.errors import TrainingError
+from mirada.training.errors import TrainingError, unreadable
 from mirada.training.files import replace_bytes
-from mirada.training.finding import described, find_task
-from mirada.training.options import TrainingOptions
+from mirada.training.finding import Findable, described, find_task
+from mirada.training.options import TrainingOptions, wrong_in
 from mirada.training.task import Task
 
 RUN = "run.json"
@@ -53,7 +53,7 @@ def write_run(folder: Path, record: Record) -> None:
     replace_bytes(folder / RUN, (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def read_run(folder: Path, given: Task | str | None) -> Record:
+def read_run(folder: Path, given: Findable | None) -> Record:
     """What is told there, of the task that is given or, where none is, of the one that is told of.
 
     Raises TrainingError: there is no run, it is damaged, or its task is another one or not to be found.
@@ -66,7 +66,7 @@ def read_run(folder: Path, given: Task | str | None) -> Record:
             raise bad_run(path, "JSON") from None
         raise TrainingError("training.no_run", folder=folder) from None
     except OSError as error:
-        raise TrainingError("training.unreadable", path=path, reason=error.strerror or error) from None
+        raise unreadable(error, path) from None
     named, options, steps = checked(told, path)
     return Record(task_of(named, given, folder), options, steps, told.get("data"))
 
@@ -86,8 +86,7 @@ def checked(told: Any, path: Path) -> tuple[dict[str, Any], TrainingOptions, int
     try:
         return told["task"], TrainingOptions(**told["options"]), told["steps"]
     except TrainingError as error:
-        values = [f"{name} = {value}" for name, value in error.values.items()]
-        raise bad_run(path, f"options: {', '.join(values)}") from None
+        raise bad_run(path, f"options: {wrong_in(error)}") from None
     except TypeError:
         raise bad_run(path, "options") from None
 
@@ -96,7 +95,7 @@ def bad_run(path: Path, reason: str) -> TrainingError:
     return TrainingError("training.bad_run", path=path, reason=reason)
 
 
-def task_of(told: dict[str, Any], given: Task | str | None, folder: Path) -> Task:
+def task_of(told: dict[str, Any], given: Findable | None, folder: Path) -> Task:
     """The task that is given, or else the one that is told of. TrainingError as read_run."""
     if given is None:
         try:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from mirada.training.checkpoints import Checkpoint, read_checkpoint
 from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.finding import Findable, blaming
 from mirada.training.fingerprint import fingerprint
 from mirada.training.folders import CHECKPOINTS, MAPS, METRICS
 from mirada.training.metrics import read_metrics
@@ -65,7 +66,7 @@ class Run:
     def answer(self, text: str) -> Answer:
         """What it makes of a question. TrainingError for one that the task cannot read."""
         self.model.eval()
-        with torch.no_grad():
+        with torch.no_grad(), blaming(self.task):
             return self.task.answer(self.model, text)
 
     def gaze(self, answer: Answer | str) -> Gaze:
@@ -73,14 +74,14 @@ class Run:
         if isinstance(answer, str):
             answer = self.answer(answer)
         self.model.eval()
-        with torch.no_grad(), watch(self.model) as gaze:
+        with torch.no_grad(), blaming(self.task), watch(self.model) as gaze:
             self.task.run(self.model, Batch(answer.inputs, answer.inputs[-1]), self.task.mask(self.options))
         for look in gaze:  # in an encoder-decoder, only its decoder's own looks go to the target
             look.tokens = answer.tokens[-1 if kind_of(look) in ("decoder", "self") else 0]
         return gaze
 
 
-def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
+def load_run(folder: str | Path, task: Findable | None = None) -> Run:
     """The run that lies in a folder, as its newest whole checkpoint has it.
 
     A TrainingWarning says so where a newer one is damaged, and where a task of your own now gives other data
@@ -96,7 +97,7 @@ def load_run(folder: str | Path, task: Task | str | None = None) -> Run:
     folder = Path(folder)
     record = read_run(folder, task)
     checkpoint = read_checkpoint(folder / CHECKPOINTS)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), blaming(record.task):
         model = record.task.model(record.options).eval()
         notice_other_data(record, folder)
     put_weights(model, checkpoint, folder, record.task)

@@ -20,11 +20,11 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from mirada.layers.masks import Mask
-from mirada.training.errors import TrainingError, TrainingWarning
+from mirada.training.errors import TrainingWarning, unreadable
 from mirada.training.files import replace_bytes
 from mirada.training.task import Batch, Task
 from mirada.watching.look import MASKED, Look
-from mirada.watching.watch import watch
+from mirada.watching.watch import NothingSeen, watch
 
 SAMPLES = 16
 SHARE = 12  # of a run between two maps, unless told: enough for a strip, and nearly free
@@ -41,19 +41,28 @@ class Snapshots:
     def __init__(self, path: Path, task: Task, samples: Batch, mask: Mask | None, until: int | None = None):
         """Begin, or go on after step `until` of what is there."""
         self.path, self.task, self.samples, self.mask = path, task, samples[:SAMPLES], mask
+        self.unseen = False
         self.steps: list[int] = []
         self.maps: dict[str, list[Tensor]] = {}
         if until is not None:
             self.steps, maps = read_maps(path, until)
             self.maps = {name: list(x) for name, x in maps.items()}
 
-    def take(self, model: nn.Module, step: int) -> None:
-        """Add the maps of this moment."""
+    def take(self, model: nn.Module, step: int) -> bool:
+        """Add the maps of this moment. False, and once a TrainingWarning, where no attention can be seen."""
+        if self.unseen:
+            return False
         training = model.training
         model.eval()
-        with torch.no_grad(), watch(model) as gaze:
-            self.task.run(model, self.samples, self.mask)
-        model.train(training)
+        try:
+            with torch.no_grad(), watch(model) as gaze:
+                self.task.run(model, self.samples, self.mask)
+        except NothingSeen:  # a model of somebody's own may do without; it learns all the same
+            warnings.warn(TrainingWarning("training.nothing_seen", task=self.task.name), stacklevel=2)
+            self.unseen = True
+            return False
+        finally:
+            model.train(training)
         blocks: dict[str, list[Tensor]] = {}
         for look in gaze:
             hidden = (look.states() == MASKED).all(0)  # 0 would be a look that is only very small
@@ -62,6 +71,7 @@ class Snapshots:
         self.steps.append(step)
         for name, tables in blocks.items():
             self.maps.setdefault(name, []).append(torch.stack(tables))
+        return True
 
     def stacked(self) -> dict[str, Tensor]:
         """(snapshots, blocks, heads, rows, keys) for each kind of attention."""
@@ -95,7 +105,7 @@ def read_maps(path: Path, until: int) -> tuple[list[int], dict[str, Tensor]]:
     except FileNotFoundError:
         return [], {}
     except OSError as error:
-        raise TrainingError("training.unreadable", path=path, reason=error.strerror or error) from None
+        raise unreadable(error, path) from None
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         warnings.warn(TrainingWarning("training.bad_maps", path=path, reason=error), stacklevel=2)
         return [], {}

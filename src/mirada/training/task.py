@@ -112,15 +112,24 @@ class Task:
             return {"name": self.name, "file": self.file}
         return {"name": self.name, "train_size": self.train_size, "validation_size": self.validation_size}
 
+    @property
+    def called(self) -> str:
+        """Where to look for it: its file, or else its name."""
+        return self.file or self.name
+
     def vocabularies(self) -> tuple[Sequence[str], ...]:
         """The symbols that tokens stand for, in their order: with others it is another task."""
         return ()
 
     def data(self, seed: int) -> tuple[Batch, Batch]:
         """What is learnt from and what is examined, which has nothing of the first."""
+        from mirada.training.checking import check_batch
         from mirada.training.data import split
 
-        return split(self.examples, self.train_size, self.validation_size, seed)
+        def draw(count: int, generator: torch.Generator) -> Batch:
+            return check_batch(self, self.examples(count, generator), count)
+
+        return split(draw, self.train_size, self.validation_size, seed)
 
     def mask(self, options: "TrainingOptions") -> Mask | None:
         """Who may look at whom, besides what the model's family says."""
