@@ -40,6 +40,8 @@ class Followed:
     def call(self, func: Callable, args: tuple, kwargs: dict) -> Any:
         """Run a function and follow what it does to a product."""
         step = STEPS[func]
+        if not self.held and step not in FIRST:  # most of what a model does follows no product
+            return func(*args, **kwargs)
         product = None
         if step in FIRST or any(self.get(x) is not None for x in args):
             with torch.no_grad(), torch._C.DisableTorchFunction():

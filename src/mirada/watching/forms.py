@@ -20,6 +20,9 @@ def four(x: Tensor, lead: tuple[int, ...]) -> Tensor:
 
 def lead_of(*tensors: Tensor) -> tuple[int, ...]:
     """What stands before the last two dimensions; the heads are those of the first."""
+    lead = tensors[0].shape[:-2]
+    if all(x.shape[:-2] == lead for x in tensors):  # nearly always, and quicker than to work it out
+        return tuple(lead)
     dims = max(x.dim() for x in tensors)
     if dims < 4:
         return tuple(torch.broadcast_shapes(*(x.shape[:-2] for x in tensors)))
