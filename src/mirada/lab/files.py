@@ -5,6 +5,7 @@ The files are those that `mirada.training` writes (see runs.py, metrics.py, snap
 
 import json
 import math
+import os
 import re
 import struct
 import sys
@@ -33,6 +34,25 @@ def read_told(folder: Path) -> dict[str, Any] | None:
         return None
     known = isinstance(options, dict) and isinstance(name, str) and type(told.get("steps")) is int
     return told if known else None
+
+
+def in_use(folder: Path) -> bool:
+    """Whether some program trains in it now; as far as that can be known, see training/folders.py."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return False
 
 
 def last_checkpoint(folder: Path) -> Path | None:

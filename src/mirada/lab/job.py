@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Literal
 
-from mirada.lab.files import count_parameters, last_checkpoint, read_lines, read_maps, step_of
+from mirada.lab.files import count_parameters, in_use, last_checkpoint, read_lines, read_maps, step_of
 from mirada.lab.log import Log
 from mirada.lab.tasks import shown, tasks
 
@@ -55,10 +55,11 @@ class Job:
         checkpoint = last_checkpoint(folder)
         if checkpoint is not None:
             job.step, job.parameters = step_of(checkpoint), count_parameters(checkpoint)
-        job.state = "finished" if job.step >= job.steps else "paused"
+        live = job.step < job.steps and in_use(folder)
+        job.state = "finished" if job.step >= job.steps else "running" if live else "paused"
         job.since = (folder / "run.json").stat().st_mtime
         for line in read_lines(folder):
-            if line["step"] <= job.step:
+            if live or line["step"] <= job.step:  # what came after the checkpoint will be done again
                 job.add_line(line)
         job.log.close()
         job.settled.set()
@@ -90,18 +91,21 @@ class Job:
         self.maps.append(maps)
         self.log.add("maps", json.dumps(maps))
 
+    def rewind(self, step: int) -> None:
+        """Go back to a step: what came after it will be done again."""
+        self.step, self.score = step, None
+        self.lines = [line for line in self.lines if line["step"] <= step]
+        self.maps = [maps for maps in self.maps if maps["step"] <= step]
+        for line in self.lines:
+            self.note_score(line)
+
     def take(self, event: str, told: dict[str, Any]) -> bool:
         """What the worker says. True where the run's state is another one now."""
         match event:
             case "start":
                 self.began = True
-                self.step, self.steps, self.parameters = told["step"], told["steps"], told["parameters"]
-                # What came after the checkpoint is done again.
-                self.lines = [line for line in self.lines if line["step"] <= self.step]
-                self.maps = [maps for maps in self.maps if maps["step"] <= self.step]
-                self.score = None
-                for line in self.lines:
-                    self.note_score(line)
+                self.steps, self.parameters = told["steps"], told["parameters"]
+                self.rewind(told["step"])
             case "line":
                 self.add_line(told["line"])
             case "maps":

@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from mirada.lab.files import last_checkpoint, read_told, run_folders
+from mirada.lab.files import last_checkpoint, read_told, run_folders, step_of
 from mirada.lab.job import Job
 from mirada.lab.problems import Problem
 from mirada.lab.tasks import steps_of
@@ -121,6 +121,8 @@ class Jobs:
         """
         with self.lock:
             job = self.job(name)
+            if job.active and not job.ours:
+                raise Problem(409, "run_foreign")
             if not job.active and not (job.ours and job.state == "paused" and wanted == "cancelled"):
                 raise Problem(409, "run_idle")
             if job.process is None:
@@ -175,6 +177,7 @@ class Jobs:
     def enqueue(self, job: Job) -> None:
         job.ours, job.state, job.error, job.warning, job.wanted = True, "waiting", None, None, None
         job.settled.clear()
+        job.rewind(saved_step(job.folder))
         job.log.close(False)
         self.line.append(job)
         self.tell(job)
@@ -272,6 +275,11 @@ class Jobs:
 def runs_folder() -> Path:
     """Where runs lie: MIRADA_RUNS, or ./runs, where `mirada train` puts them."""
     return Path(os.environ.get("MIRADA_RUNS") or "runs").absolute()
+
+
+def saved_step(folder: Path) -> int:
+    checkpoint = last_checkpoint(folder)
+    return 0 if checkpoint is None else step_of(checkpoint)
 
 
 def heard(line: str) -> dict[str, Any] | None:

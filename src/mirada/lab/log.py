@@ -42,6 +42,7 @@ class Log:
     async def follow(self, after: int, patience: float) -> AsyncIterator[Happening | None]:
         """All that comes after number `after`, until it is closed; None where `patience` seconds go by."""
         loop, event = asyncio.get_running_loop(), asyncio.Event()
+        after = after if 0 <= after <= len(self.happenings) else 0  # a number that never was
         with self.lock:
             self.waiting.add((loop, event))
         try:
@@ -49,7 +50,7 @@ class Log:
                 event.clear()
                 closed = self.closed  # before looking: what came until then is seen
                 while after < len(self.happenings):
-                    happening = self.happenings[max(0, after)]
+                    happening = self.happenings[after]
                     after = happening.number
                     yield happening
                 if closed:

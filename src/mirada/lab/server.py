@@ -89,7 +89,9 @@ def run(host: str, port: int | None, language: Language | None, *, browser: bool
     try:
         asyncio.run(Server(config, ready).serve([listener]))
     finally:
-        app.state.jobs.close()
+        # Whoever cannot wait for the runs to be saved may press Ctrl-C once more: they save by themselves.
+        with contextlib.suppress(KeyboardInterrupt):
+            app.state.jobs.close()
 
 
 class Server(uvicorn.Server):
