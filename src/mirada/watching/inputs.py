@@ -28,7 +28,7 @@ class Inputs:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         three = (self.query, self.key, self.value)
-        batch = torch.broadcast_shapes(*(x.shape[:1] for x in three))[0]
+        batch = next((len(x) for x in three if len(x) != 1), 1)
         # A key head serves a group of query heads; one query head may also meet many heads of keys or values.
         heads = max(x.shape[1] for x in three)
         return batch, heads, self.query.shape[2], self.key.shape[2]
