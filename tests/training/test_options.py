@@ -1,8 +1,11 @@
 """What may be chosen, what is refused, and how the learning rate goes."""
 
+import json
 import math
 
+import numpy as np
 import pytest
+import torch
 
 from mirada.training.errors import TrainingError
 from mirada.training.finding import find_task
@@ -69,3 +72,37 @@ def test_the_learning_rate_by_hand():
     falls = [0.25 * (1 + math.cos(math.pi * share)) for share in (0.25, 0.5, 0.75, 1, 1)]
     assert rates == pytest.approx([0.25, 0.5, *falls])
     assert TrainingOptions(schedule="cosine").learning_rate(1, 1) == pytest.approx(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"threads": 1_000_000}, 'value "1000000" is not valid for threads: expected 1–256'),
+        ({"lr": int("1" + "0" * 400)}, "lr: expected > 0"),
+        ({"lr": 10**5000}, "lr: expected > 0"),
+        ({"lr": True}, "lr"),
+        ({"steps": 2**63}, "steps"),
+        ({"causal": "no"}, "causal: expected True, False"),
+        ({"causal": 1}, "causal"),
+        ({"device": 0}, "device: expected cpu"),
+        ({"device": "meta"}, '"meta" cannot be used here'),
+        ({"device": torch.device("meta")}, '"meta" cannot be used here'),
+    ],
+)
+def test_what_looks_as_if_it_could_be_is_refused(given, said):
+    with pytest.raises(TrainingError, match=said) as caught:
+        options_for(find_task("reverse"), **given)
+    assert len(str(caught.value)) < 200
+
+
+def test_numbers_and_devices_of_other_libraries_are_taken_as_our_own():
+    given = {
+        "steps": np.int64(3),
+        "seed": np.uint8(5),
+        "snapshots_every": torch.tensor(2),
+        "lr": np.float32(0.5),
+    }
+    options = options_for(find_task("reverse"), **given, device=torch.device("cpu"))
+    assert json.loads(json.dumps(options.to_dict())) == options.to_dict()
+    assert (options.steps, options.seed, options.snapshots_every) == (3, 5, 2)
+    assert (options.lr, options.device) == (0.5, "cpu")

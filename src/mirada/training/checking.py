@@ -51,6 +51,16 @@ def check_batch(task: Task, batch: Any, count: int | None = None) -> Batch:
     return batch
 
 
+def check_tokens(task: Task, rows: Any, size: tuple[int, int], tokens: int) -> Tensor:
+    """The rows, if they are tokens of that many symbols, (samples, length) as told; else TrainingError."""
+    if not isinstance(rows, Tensor) or rows.dtype != torch.int64 or rows.shape != size:
+        raise bad_data(task, rows, f"int64 {size}")
+    for token in (int(rows.min()), int(rows.max())):
+        if not 0 <= token < tokens:
+            raise bad_token(task, token, f"0–{tokens - 1}")
+    return rows
+
+
 @torch.no_grad()
 def check_answers(task: Task, model: nn.Module, batch: Batch, most: int, mask: Mask | None) -> None:
     """That the model answers as many places as are asked, and knows the largest target, `most`.

@@ -12,6 +12,7 @@ from mirada.models.decoder import Decoder
 from mirada.models.encoder import Encoder
 from mirada.models.encoder_decoder import EncoderDecoder
 from mirada.models.generation import generate
+from mirada.training.checking import check_tokens
 from mirada.training.errors import TrainingError
 from mirada.training.options import TrainingOptions
 from mirada.training.task import IGNORED, Answer, Batch, Task
@@ -95,7 +96,8 @@ class DecoderTask(Task):
         return answer
 
     def examples(self, count: int, generator: torch.Generator) -> Batch:
-        rows = self.samples(count, generator)
+        size = (count, self.question_length + self.answer_length)
+        rows = check_tokens(self, self.samples(count, generator), size, len(self.symbols))
         targets = rows[:, 1:].clone()
         targets[:, : self.question_length - 1] = IGNORED  # the question is given, not guessed
         return Batch((rows[:, :-1].contiguous(),), targets)

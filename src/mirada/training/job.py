@@ -64,10 +64,10 @@ class Job:
         if plan.checkpoint is not None:
             self.restore(plan.checkpoint)
             until = self.saved = self.step
+        self.snapshots = Snapshots(self.folder / MAPS, self.task, self.validation, self.mask, until)
         team.from_first(self.write_run)
         # Lines of the other processes have nowhere to go.
         self.metrics = Metrics(self.folder / METRICS if team.first else Path(os.devnull), until)
-        self.snapshots = Snapshots(self.folder / MAPS, self.task, self.validation, self.mask, until)
 
     def check_length(self, plan: Plan) -> None:
         """TrainingError for an end that lies behind; a TrainingWarning for one that moves a schedule."""

@@ -26,6 +26,7 @@ from mirada.training.task import Batch, Task
 from mirada.watching.look import MASKED, Look
 from mirada.watching.watch import NothingSeen, watch
 
+KINDS = {"self", "encoder", "decoder", "cross"}
 SAMPLES = 16
 SHARE = 12  # of a run between two maps, unless told: enough for a strip, and nearly free
 
@@ -100,7 +101,11 @@ def read_maps(path: Path, until: int) -> tuple[list[int], dict[str, Tensor]]:
     try:
         tensors = safetensors.torch.load(path.read_bytes())
         steps = tensors.pop("steps").tolist()
-        if not tensors or any(x.dim() != 5 or len(x) != len(steps) for x in tensors.values()):
+        if (
+            not tensors
+            or tensors.keys() - KINDS
+            or any(x.dim() != 5 or len(x) != len(steps) for x in tensors.values())
+        ):
             raise ValueError("shape")
     except FileNotFoundError:
         return [], {}
