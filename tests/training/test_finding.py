@@ -124,8 +124,12 @@ def test_a_run_finds_its_file_again(write):
     again = load_run(run.folder)
     assert again.answer("xyzzy").text == run.answer("xyzzy").text
     Path(write(GOOD)).unlink()
-    with pytest.raises(TrainingError, match="cannot be read"):
-        load_run(run.folder)
+    for attempt in (load_run, lambda folder: train(resume=folder)):
+        with pytest.raises(TrainingError, match=r"no longer there.*mirada train NEW\.py --resume DIR"):
+            attempt(run.folder)
+    Path("new.py").write_text(GOOD.replace("symbols,", 'name = "mine"\n    symbols,'))
+    assert train("new.py", resume=run.folder).task.file == str(Path("new.py").absolute())
+    assert load_run(run.folder).task.file == str(Path("new.py").absolute())
 
 
 def test_the_example_is_short_and_is_learnt():

@@ -1,7 +1,9 @@
 """What a run tells, keeps and answers; what stops it."""
 
+import errno
 import json
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -162,12 +164,30 @@ class Diverging(Tiny):
 @pytest.mark.parametrize(("step", "saved"), [(1, 0), (6, 5), (5, 4)])
 def test_a_loss_that_is_no_number_stops_at_its_step(step, saved, value):
     task = Diverging(step, value)
-    said = rf"no longer a number at step {step}\. The weights of step {saved} are good.*lr=0\.001 instead of"
+    said = rf"number at step {step}\. .* weights of step {saved} are saved.*\(0\.001 instead of 0\.01\)"
     with pytest.raises(TrainingError, match=said):
         train(task, out="run", epochs=3, checkpoint_every=1)
     run = load_run("run", task)
     assert run.step == saved
     assert all(x.isfinite().all() for x in run.model.parameters())
+
+
+def test_coarse_numbers_are_blamed_only_where_they_are_used(task):
+    for precision in ("float32", "bfloat16"):
+        with pytest.raises(TrainingError) as caught:
+            train(Diverging(1, math.nan), precision=precision, lr=1e29)
+        assert ("float32" in str(caught.value)) == (precision == "bfloat16")
+        assert "(1e+28 instead of 1e+29)" in str(caught.value)
+
+
+def test_a_disk_that_is_full_from_the_start(task, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("mirada.training.record.replace_bytes", full)
+    with pytest.raises(TrainingError, match=r'"run" cannot be written \(No space.*\)\. Make room'):
+        train(task, out="run")
+    assert not Path("run").exists()
 
 
 def test_weights_that_are_no_numbers_are_not_saved(task):

@@ -13,6 +13,7 @@ from mirada.training.number_words import in_words
 from mirada.training.options import options_for
 from mirada.training.task import IGNORED, Batch, judge, loss
 from mirada.training.tasks_decoder import Letters
+from mirada.training.tasks_encoder import Reverse
 from mirada.training.tasks_pairs import NumberWords
 
 
@@ -190,7 +191,7 @@ def test_a_text_that_cannot_be_learnt_says_why(tmp_path, text):
         Letters(tmp_path / "none.txt")
     same = tmp_path / "same.txt"
     same.write_text("a" * 5_000)
-    with pytest.raises(TrainingError, match="too few different samples"):
+    with pytest.raises(TrainingError, match=r"repeats itself: .* more varied text"):
         Letters(same).data(0)
 
 
@@ -232,3 +233,24 @@ def test_loss_and_score_by_hand():
     assert score.tokens == pytest.approx(7 / 9)
     assert score.sequences == pytest.approx(2 / 4)
     assert judge(logits[:, 0], targets[:, 0]).tokens == 3 / 4  # one answer a sample
+
+
+def test_spaces_in_a_question_are_for_the_reader_only(text):
+    for name in ("reverse", "reverse-seq2seq"):
+        assert (
+            find_task(name).read(" 1234 5678\n")[0].tolist() == find_task(name).read("12345678")[0].tolist()
+        )
+
+    class Spaced(Reverse):
+        symbols = "ab "
+
+    assert Spaced().read("ab ba ab")[0].tolist() == [[0, 1, 2, 1, 0, 2, 0, 1]]
+
+
+def test_a_mark_at_the_beginning_of_a_text_is_no_letter(tmp_path):
+    for name, mark in (("with", "\ufeff"), ("without", "")):
+        (tmp_path / name).write_text(mark + "".join(f"{i} veces, " for i in range(300)), "utf-8")
+    assert (
+        find_task(tmp_path / "with").describe()["sha256"]
+        == find_task(tmp_path / "without").describe()["sha256"]
+    )

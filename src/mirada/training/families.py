@@ -48,6 +48,8 @@ class EncoderTask(Task):
         return Encoder(EncoderConfig(**sizes, **of_stack(options)))
 
     def read(self, text: str) -> tuple[Tensor, ...]:
+        if not any(symbol.isspace() for symbol in self.symbols):
+            text = "".join(text.split())
         return (row_of(tokens_of(text, self.symbols), self.length),)
 
     def show(self, batch: Batch, index: int) -> tuple[str, str]:

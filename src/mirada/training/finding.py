@@ -76,6 +76,8 @@ def find_task(name: Findable) -> Task:
 def described(told: dict[str, Any]) -> Task:
     """The task that `Task.describe` told of. TrainingError where it cannot be found again."""
     if "file" in told:
+        if not Path(told["file"]).is_file():
+            raise TrainingError("training.moved", path=told["file"])
         return from_file(Path(told["file"]))
     if told["name"] == Letters.name and "name_only" not in told:
         task = Letters(told["text"], told["context"], told["symbols"], told["sha256"])

@@ -1,5 +1,6 @@
 """Training: step after step, and on the way what is examined, seen and saved."""
 
+import errno
 import math
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ from mirada.training.plan import planned
 from mirada.training.runs import Run
 from mirada.training.stopping import Listener, Stop, StopTraining, signals
 
+FULL = (errno.ENOSPC, errno.EDQUOT)
 LINE = 10  # steps whose losses are read, and told, together: a GPU would wait for each
 
 
@@ -151,9 +153,9 @@ def examine(job: Job, listener: Listener) -> None:
 
 def diverged(job: Job, step: int) -> TrainingError:
     rate = job.options.lr
-    return TrainingError(
-        "training.diverged", step=step, saved=job.saved, folder=job.folder, lr=rate, less=rate / 10
-    )
+    key = "training.diverged" if job.options.precision == "float32" else "training.diverged_bfloat16"
+    told = {"lr": f"{rate:g}", "less": f"{rate / 10:g}"}
+    return TrainingError(key, step=step, saved=job.saved, folder=job.folder, **told)
 
 
 def unsaved(job: Job, error: OSError) -> TrainingError:
@@ -171,7 +173,8 @@ def unsaved(job: Job, error: OSError) -> TrainingError:
 
 
 def unwritable(error: OSError, folder: Path) -> TrainingError:
-    return TrainingError("training.unwritable", path=folder, reason=error.strerror or error)
+    key = "training.full" if error.errno in FULL else "training.unwritable"
+    return TrainingError(key, path=folder, reason=error.strerror or error)
 
 
 @contextmanager

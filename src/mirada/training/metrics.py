@@ -4,9 +4,11 @@
     {"step": 313, "epoch": 1, "kind": "validation", "loss": 0.01, "tokens": 1.0, "sequences": 1.0,
     "seconds": 0.7}
 
-`loss` of training is the mean since the line before. The last line of a run that came to its end is its final
-examination. A run that goes on from a checkpoint first cuts off what was written after it: these steps will
-be done again, and come to the same. Before a checkpoint the lines up to it are on the disk.
+`loss` of training is the mean since the last such line: after ten steps, and before each examination and
+each checkpoint. A run that was stopped has one line more than one that was not, with the mean until then. The
+last line of a run that came to its end is its final examination. A run that goes on from a checkpoint first
+cuts off what was written after it: these steps will be done again, and come to the same. Before a checkpoint
+the lines up to it are on the disk.
 """
 
 import json

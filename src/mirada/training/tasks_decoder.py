@@ -119,7 +119,7 @@ class Letters(Task):
         starts = torch.arange(0, places, max(1, places // self.validation_size))[: self.validation_size]
         validation = without(windows(kept, starts, size), fingerprints(train))
         if not len(validation):
-            raise TrainingError("training.too_few", wanted=len(starts), found=0)
+            raise TrainingError("training.repetitive", path=self.path)
         return train, validation
 
     def model(self, options: TrainingOptions) -> nn.Module:
@@ -135,7 +135,7 @@ class Letters(Task):
         return spell(batch.inputs[0][index], self.symbols), spell(batch.targets[index][-1:], self.symbols)
 
     def answer(self, model: nn.Module, text: str) -> Answer:
-        """The text goes on until the context is full.
+        """The text goes on until the context is full. Only the last half of a context is read of it.
 
         Drawn, since greedy letters soon turn in circles, but always in the same way.
         """
@@ -149,7 +149,7 @@ class Letters(Task):
 def read_text(path: Path, least: int, context: int) -> str:
     """A UTF-8 file. TrainingError if it cannot be read, is not one, or is shorter than `least`."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")  # some programs begin a file with a mark that is no letter
     except UnicodeDecodeError as error:
         raise TrainingError("training.not_utf8", path=path, place=error.start) from None
     except OSError as error:
