@@ -198,7 +198,7 @@ export class Train {
       const task = s.tasks.find((t) => t.name === run.task);
       return {
         watched, fault: "", lost: 0, ...(other && { at: null, block: 0, kind: null, tried: { ...untried, text: task?.question ?? "" } }),
-        ...(other && task && { choice: { ...choiceOf(task), ...s.choice?.task === run.task ? s.choice : { ...run.options, positions: !without(run) } } }),
+        ...(other && task && { choice: { ...choiceOf(task), ...run.options } }),
       };
     });
     if (!atRest(run)) this.listen(id);
@@ -227,10 +227,10 @@ export class Train {
     if (!document.hidden) try {
       const { runs } = await call<{ runs: Run[] }>(this.lab(), "runs");
       this.change({ runs });
-      // Somebody else made the run go on that is watched here.
+      // Somebody else made the run go on that is watched here, or it is one of the command line, which tells nobody.
       const { watched } = this.state;
       const now = watched && runs.find((run) => run.id === watched.run.id);
-      if (now && !this.following && now.state !== watched.run.state) await this.watch(now.id);
+      if (now && !this.following && (now.state !== watched.run.state || now.step !== watched.run.step)) await this.watch(now.id);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (!this.state.lost) this.change({ fault: this.complaint(error) });
@@ -269,12 +269,16 @@ export class Train {
     this.change({ asking: true });
     try {
       const answer = await call<Answer>(this.lab(), path(id, "/answer"), { text: tried.text });
-      this.change((s) => ({ tried: { ...s.tried, of: id, answer, fault: "", scene: Math.min(s.tried.scene, answer.scenes.length - 1) } }));
+      // A decoder begins to write at the last sign of the question.
+      if (this.state.watched?.run.id !== id) return; // it came too late
+      const first = tried.of !== id && watched.run.family === "decoder" ? { row: [...answer.question].length - 1 } : {};
+      this.change((s) => ({ tried: { ...s.tried, ...first, of: id, answer, fault: "", scene: Math.min(s.tried.scene, answer.scenes.length - 1) } }));
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      this.change((s) => ({ tried: { ...s.tried, of: id, fault: this.complaint(error) } }));
+      if (this.state.watched?.run.id === id) this.change((s) => ({ tried: { ...s.tried, of: id, fault: this.complaint(error) } }));
+    } finally {
+      this.change({ asking: false });
     }
-    this.change({ asking: false });
   };
 
   // ---- what it looks like
@@ -384,7 +388,7 @@ export class Train {
 
   private choices<T extends string | number>(say: Say, name: string, all: T[], now: T, choose: (x: T) => void, text: (x: T) => string) {
     return (
-      <fieldset class="pair sans">
+      <fieldset class="pair choices sans">
         <legend class="vh">{say.plain(name)}</legend>
         {all.map((x) => <label key={name + x}><input type="radio" name={this.id + name} checked={x === now} onChange={() => choose(x)} /><bdi>{text(x)}</bdi></label>)}
       </fieldset>

@@ -13,7 +13,7 @@ export const Cells = ({ table, hatch }: { table: Table; hatch?: string }) => {
         </pattern>,
         <g class="hatching" fill={`url(#${hatch})`}><path d={masked} /></g>,
       ]}
-      {masked && !hatch && <path d={outline(table)} class="edge" />}
+      {masked && !hatch && <path d={outline(table)} class="edge inner" />}
     </g>
   );
 };

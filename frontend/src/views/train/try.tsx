@@ -48,13 +48,14 @@ const Shown = ({ say, id, run, tried, width, onTry, scene }: Props & { scene: Sc
   const narrow = width < 536;
   const beside = narrow ? 0 : BESIDE;
   const count = scene.columns.length;
-  const column = Math.max((width - beside) / count, Math.min(44, 11 * Math.max(...scene.columns.map((c) => c.length)) + 12), narrow ? 30 : 36);
+  const longest = Math.max(...scene.columns.map((text) => text.length));
+  const column = Math.max((width - beside) / count, longest > 1 ? 9 * longest + 14 : narrow ? 30 : 36);
   const centres = scene.columns.map((_, j) => beside + (j + 0.5) * column);
   // An encoder answers at each position, so that its answer can stand under the question.
   const out = run.family === "encoder" && [...answer.answer].length === count ? [...answer.answer] : null;
   const right = answer.right === null ? null : [...answer.right];
   const good = out && right ? out.filter((c, j) => c === right[j]).length : null;
-  const size = Math.min(44, column * 0.62, (column / Math.max(...scene.columns.map((c) => c.length))) * 1.5);
+  const size = Math.max(15, Math.min(44, column * 0.62, (1.5 * column) / longest));
   const state = { ...start("money", say.language), temperature: tried.temperature, causal: tried.causal ?? isCausal(tried.answer!.scenes[tried.scene].scene.masks ?? []) };
   const m = modelOf(state, say.language, {
     state: { ...state, words: scene.columns }, scene, row, live: true, id,
@@ -91,7 +92,7 @@ const Shown = ({ say, id, run, tried, width, onTry, scene }: Props & { scene: Sc
         </span>
       </p>
       {answer.scenes.length > 1 && (
-        <fieldset class="pair heads-of sans">
+        <fieldset class="pair choices sans">
           <legend class="vh">{say.plain("try.heads")}</legend>
           {answer.scenes.map(({ block, head }, i) => (
             <label key={"h" + i}><input type="radio" name={id + "head"} checked={i === tried.scene} onChange={() => onTry({ scene: i })} />
