@@ -1,19 +1,23 @@
 """Runs that the lab trains, in real processes: to their end, stopped, killed, on a full disk."""
 
+import contextlib
 import os
 import signal
 import socket
 import sys
 import threading
+import time
+from pathlib import Path
 
 import pytest
 import torch
-from serving import IDLE, Client, served
+from serving import IDLE, PATIENCE, Client, served
 from test_server import Lab, ask, token_in
 
 from mirada.lab.files import rounded
 from mirada.lab.jobs import LOOKS
 from mirada.training.loop import train
+from mirada.training.metrics import read_metrics
 from mirada.training.runs import load_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are told apart by POSIX alone")
@@ -210,26 +214,50 @@ def test_closing_the_lab_ends_its_runs_and_keeps_what_they_learnt(tmp_path, how)
         run = lab.start("reverse", **LONG)["id"]
         stream = lab.events(run)
         next(each for each in stream if each[1] == "line")
-        with pytest.raises(TimeoutError):
-            locked(tmp_path / run, wait=False)
-        code, out, err = process.end(how)
-        assert (code, out, err) == ((0, "", "") if how != signal.SIGKILL else (-9, "", ""))
-        stream.close()
-    locked(tmp_path / run, wait=how == signal.SIGKILL)
-    assert load_run(tmp_path / run).step >= 10
+        workers = children(process.process.pid)
+        try:
+            with pytest.raises(TimeoutError):
+                locked(tmp_path / run, patience=0)
+            code, out, err = process.end(how)
+            assert (code, out, err) == ((0, "", "") if how != signal.SIGKILL else (-9, "", ""))
+            # A lab that is told to end waits for its workers; one that is killed leaves them to end alone.
+            locked(tmp_path / run, patience=PATIENCE if how == signal.SIGKILL else 0)
+        finally:
+            stream.close()
+            for worker in workers:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGKILL)
+    # Saved where it was, not only where a checkpoint was due.
+    assert load_run(tmp_path / run).step == read_metrics(tmp_path / run / "metrics.jsonl")[-1]["step"] >= 10
 
 
-def locked(folder, wait):
-    """Hold the lock of a run's folder, which its worker has until it is gone."""
+def locked(folder, patience):
+    """Hold for a moment the lock of a run's folder, which its worker has until it is gone."""
     import fcntl
 
     handle = os.open(folder, os.O_RDONLY)
+    until = time.monotonic() + patience
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        raise TimeoutError from None
+        while True:
+            try:
+                return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise TimeoutError from None
+            time.sleep(0.02)
     finally:
         os.close(handle)
+
+
+def children(pid):
+    """Of a process, as Linux tells them; elsewhere none are found."""
+    listed = Path("/proc").glob("[0-9]*/stat") if Path("/proc/self/stat").exists() else ()
+    found = []
+    for stat in listed:
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found.append(int(stat.parent.name))
+    return found
 
 
 def test_two_run_and_a_third_waits_until_one_ends(tmp_path):
