@@ -29,8 +29,6 @@ def main() -> None:
     # What a task of somebody's own prints must not come between the lines.
     out = open(os.dup(1), "w", encoding="utf-8", newline="\n")  # noqa: SIM115
     os.dup2(2, 1)
-    if hasattr(os, "nice"):
-        os.nice(NICE)
     work(json.loads(told), Lines(out), stopped)
     with contextlib.suppress(BrokenPipeError):
         out.close()
@@ -86,6 +84,8 @@ def work(told: dict[str, Any], lines: Lines, stopped: threading.Event) -> None:
             lines.write("warning", key=warning.key, values=plain(warning.values))
 
     warnings.showwarning = warn
+    if hasattr(os, "nice"):  # only now: who pressed the button waits for all that was loaded above
+        os.nice(NICE)
     if stopped.is_set():
         return
     try:
