@@ -29,7 +29,7 @@ class Listener:
         """After each line of metrics.jsonl."""
 
     def on_maps(self, step: int, maps: dict[str, Tensor]) -> None:
-        """After each snapshot: for each kind of attention its map, (blocks, heads, rows, keys), as in Run."""
+        """After each snapshot: for each kind of attention its maps, (…, rows, keys) of blocks and heads."""
 
     def on_end(self, run: "Run") -> None:
         """The run is saved, whether it came to its end or was stopped."""
