@@ -66,7 +66,7 @@ def find_task(name: Findable) -> Task:
     if path.exists():  # a folder, or /dev/zero, of which there is no end
         raise TrainingError("training.not_a_file", path=name)
     if path.suffix or len(path.parts) > 1:
-        raise TrainingError("training.no_file", path=name, names=", ".join(NAMES))
+        raise TrainingError("training.no_file", path=name, names=", ".join(BUILT_IN))
     close = difflib.get_close_matches(name, NAMES, 1)
     if close:
         raise TrainingError("training.no_task_close", name=name, close=close[0], names=", ".join(NAMES))
