@@ -71,7 +71,7 @@ def enliven(model: nn.Module) -> None:
 
 
 @torch.no_grad()
-def run(model: PreTrainedModel, inputs: dict[str, Any]) -> Any:
+def run(model: nn.Module, inputs: dict[str, Any]) -> Any:
     """One forward, from the same seed each time; inputs are given anew since a model may change them."""
     torch.manual_seed(SEED)
     return model(**{n: v.clone() if isinstance(v, Tensor) else copy.deepcopy(v) for n, v in inputs.items()})
