@@ -59,7 +59,7 @@ export const Form = ({ say, id, tasks, choice, run, busy, onChoose, onStart, onD
       </div>
       <div class="sizes">
         <label class="wide-field"><span>{say.rich("task")}</span>
-          <select value={choice?.task ?? ""} disabled={!choice} onChange={(e) => onChoose(choiceOf(tasks.find((t) => t.name === e.currentTarget.value)!))}>
+          <select aria-label={say.plain("task")} value={choice?.task ?? ""} disabled={!choice} onChange={(e) => onChoose(choiceOf(tasks.find((t) => t.name === e.currentTarget.value)!))}>
             {tasks.map((t) => <option key={t.name} value={t.name} selected={t.name === choice?.task}>{say.plain("task." + t.name)}</option>)}
           </select>
         </label>
@@ -68,7 +68,7 @@ export const Form = ({ say, id, tasks, choice, run, busy, onChoose, onStart, onD
           const all = [...new Set([...values, now])].sort((a, b) => a - b);
           return (
             <label key={name}><span>{say.rich(name)}</span>
-              <select id={id + name} disabled={!choice} value={now} onChange={(e) => onChoose({ [name]: +e.currentTarget.value })}>
+              <select id={id + name} aria-label={say.plain(name)} disabled={!choice} value={now} onChange={(e) => onChoose({ [name]: +e.currentTarget.value })}>
                 {all.map((v) => <option key={"o" + v} value={v} selected={v === now}>{v}</option>)}
               </select>
             </label>
