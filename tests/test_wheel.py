@@ -24,6 +24,7 @@ CARRIED = [
     "catalogue/en.json",
     "views/words.json",
     "views/scene.schema.json",
+    "lab/tasks.json",
     "static/.gitkeep",
     *(f"static/{name}" for name in BUILT),
 ]
