@@ -3,7 +3,7 @@
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Security
 from fastapi.security import APIKeyHeader
@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 import mirada.views.scene
 from mirada import __version__
 from mirada.catalogue import LANGUAGES, Language, say
+from mirada.lab.bodies import plain, read_json
 from mirada.lab.guard import TOKEN_HEADER
 from mirada.lab.problems import Problem, asked_language
 from mirada.views.page import ICON, BundleMissing, assemble, policy, read_bundle
@@ -155,10 +156,7 @@ async def scene_weights(request: Request) -> Response:
 
 
 def read_scene(body: bytes) -> Scene:
-    try:
-        given = json.loads(body.decode(), parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise Problem(400, "json", detail=plain(error)) from None
+    given = read_json(body)
     try:
         scene = Scene.from_dict(given)
     except ValueError as error:
@@ -168,15 +166,6 @@ def read_scene(body: bytes) -> Scene:
     if tokens > MOST_TOKENS or numbers > MOST_NUMBERS:
         raise Problem(413, "scene_size", {"tokens": MOST_TOKENS, "numbers": MOST_NUMBERS})
     return scene
-
-
-def refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def plain(error: Exception) -> str:
-    """The library's words, cut short, and without the half characters that a request may smuggle in."""
-    return str(error)[:500].encode("utf-8", "backslashreplace").decode()
 
 
 def compute(body: bytes) -> dict[str, Any]:

@@ -4,8 +4,9 @@ The library's own checks come again in the run's process; these need no torch, a
 """
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
+from mirada.lab.bodies import read_json
 from mirada.lab.problems import Problem
 from mirada.lab.tasks import tasks
 
@@ -95,18 +96,10 @@ def read_object(
 ) -> dict[str, Any]:
     if (kind or "").partition(";")[0].strip().lower() != "application/json":
         raise Problem(415, "type_json")
-    try:
-        given = json.loads(body.decode(), parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
-        detail = str(error)[:500].encode("utf-8", "backslashreplace").decode()
-        raise Problem(400, "json", detail=detail) from None
+    given = read_json(body)
     if not isinstance(given, dict) or not set(must) <= set(given) <= set(may):
         raise Problem(422, "body", {"want": want})
     return given
-
-
-def refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def shortened(value: Any) -> str:
