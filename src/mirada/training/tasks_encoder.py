@@ -7,6 +7,9 @@ from torch import Tensor
 
 from mirada.training.families import EncoderTask
 
+# For what takes more than one look from a place that is always the same.
+LARGER = {"epochs": 6, "d_model": 64, "heads": 4, "blocks": 2, "schedule": "cosine", "lr": 2e-3}
+
 
 class Reverse(EncoderTask):
     """The row backwards: position i must look at position 7 − i. Without positions it cannot."""
@@ -39,14 +42,7 @@ class Sort(EncoderTask):
     """The digits in ascending order: whom to look at depends on what stands there, not on where."""
 
     name = "sort"
-    defaults: ClassVar = {
-        "epochs": 6,
-        "d_model": 64,
-        "heads": 4,
-        "blocks": 2,
-        "schedule": "cosine",
-        "lr": 2e-3,
-    }
+    defaults: ClassVar = LARGER
 
     def targets(self, rows: Tensor) -> Tensor:
         return rows.sort(1).values
@@ -57,14 +53,7 @@ class Count(EncoderTask):
 
     name = "count"
     outputs = "12345678"
-    defaults: ClassVar = {
-        "epochs": 6,
-        "d_model": 64,
-        "heads": 4,
-        "blocks": 2,
-        "schedule": "cosine",
-        "lr": 2e-3,
-    }
+    defaults: ClassVar = LARGER
 
     def targets(self, rows: Tensor) -> Tensor:
         return F.one_hot(rows, len(self.symbols)).sum(1).gather(1, rows) - 1  # token 0 stands for "1"
