@@ -15,6 +15,10 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.layers.cache import KVCache as KVCache
     from mirada.layers.masks import Mask as Mask
     from mirada.layers.multihead import MultiHeadAttention as MultiHeadAttention
+    from mirada.layers.patches import crop as crop
+    from mirada.layers.patches import pad as pad
+    from mirada.layers.patches import patches as patches
+    from mirada.layers.patches import unpatch as unpatch
     from mirada.layers.positions import LearnedPositions as LearnedPositions
     from mirada.layers.positions import RotaryPositions as RotaryPositions
     from mirada.layers.positions import SinusoidalPositions as SinusoidalPositions
@@ -22,6 +26,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.models.config import DecoderConfig as DecoderConfig
     from mirada.models.config import EncoderConfig as EncoderConfig
     from mirada.models.config import EncoderDecoderConfig as EncoderDecoderConfig
+    from mirada.models.config import VisionConfig as VisionConfig
     from mirada.models.counting import describe_cost as describe_cost
     from mirada.models.counting import num_parameters as num_parameters
     from mirada.models.counting import summary as summary
@@ -30,6 +35,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.models.encoder_decoder import EncoderDecoder as EncoderDecoder
     from mirada.models.generation import generate as generate
     from mirada.models.generation import stream as stream
+    from mirada.models.vision import VisionTransformer as VisionTransformer
     from mirada.pretrained.torch_layers import from_torch as from_torch
     from mirada.pretrained.torch_layers import to_torch as to_torch
     from mirada.training.errors import TrainingError as TrainingError
@@ -66,6 +72,10 @@ _HOMES = {
     "LearnedPositions": "mirada.layers.positions",
     "SinusoidalPositions": "mirada.layers.positions",
     "RotaryPositions": "mirada.layers.positions",
+    "patches": "mirada.layers.patches",
+    "unpatch": "mirada.layers.patches",
+    "crop": "mirada.layers.patches",
+    "pad": "mirada.layers.patches",
     "KVCache": "mirada.layers.cache",
     "MultiHeadAttention": "mirada.layers.multihead",
     "TransformerBlock": "mirada.layers.block",
@@ -73,9 +83,11 @@ _HOMES = {
     "DecoderConfig": "mirada.models.config",
     "EncoderConfig": "mirada.models.config",
     "EncoderDecoderConfig": "mirada.models.config",
+    "VisionConfig": "mirada.models.config",
     "Encoder": "mirada.models.encoder",
     "Decoder": "mirada.models.decoder",
     "EncoderDecoder": "mirada.models.encoder_decoder",
+    "VisionTransformer": "mirada.models.vision",
     "describe_cost": "mirada.models.counting",
     "num_parameters": "mirada.models.counting",
     "summary": "mirada.models.counting",

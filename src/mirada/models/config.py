@@ -4,13 +4,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
 from mirada.layers.block import BlockConfig
+from mirada.layers.patches import grid_for
 
+Pooling = Literal["cls", "mean"]
 Positions = Literal["learned", "sinusoidal", "rotary", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class StackConfig:
-    """What the three families have in common.
+    """What the families have in common.
 
     Args:
         d_model: width of each place, from the embedding to the output.
@@ -38,7 +40,9 @@ class StackConfig:
         if not isinstance(self.block, BlockConfig):
             raise ValueError(f"block must be a BlockConfig, but is {self.block!r}")
         for name, size in vars(self).items():
-            if name in ("positions", "tied", "block") or (size is None and name in ("d_mlp", "outputs")):
+            if name in ("positions", "tied", "block", "image_size", "pooling"):
+                continue
+            if size is None and name in ("d_mlp", "outputs"):
                 continue
             if type(size) is not int or size < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, but is {size!r}")
@@ -113,3 +117,61 @@ class EncoderDecoderConfig(StackConfig):
     target_vocabulary: int
     source_length: int
     target_length: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionConfig(StackConfig):
+    """Of a `VisionTransformer`. What stands in StackConfig, and:
+
+    Args:
+        image_size: height and width in pixels, for which positions are learned; others are resampled.
+        patch_size: height and width of a patch; it divides both sides of the picture.
+        channels: numbers of a pixel: 3 in colour, 1 in grey.
+        outputs: how many logits a picture gives.
+        pooling: where the answer is read: "cls", a token of its own before the patches, or "mean", the mean
+            of all patches.
+
+    Its positions are "learned" or "none", and it cannot be tied: there is no vocabulary to read with.
+    """
+
+    image_size: tuple[int, int]
+    patch_size: int
+    channels: int = 3
+    outputs: int
+    pooling: Pooling = "cls"
+
+    def __post_init__(self):
+        sides = tuple(self.image_size) if isinstance(self.image_size, list) else self.image_size  # from JSON
+        if (
+            not isinstance(sides, tuple)
+            or len(sides) != 2
+            or any(type(side) is not int or side < 1 for side in sides)
+        ):
+            raise ValueError(
+                f"image_size must be (height, width), two whole numbers of at least 1, but is {sides!r}"
+            )
+        object.__setattr__(self, "image_size", sides)
+        super().__post_init__()
+        if self.positions not in ("learned", "none"):
+            raise ValueError(f'positions of a picture are "learned" or "none", but are {self.positions!r}')
+        if self.tied:
+            raise ValueError("tied reads with the vectors of a vocabulary, and pictures have none")
+        if self.pooling not in get_args(Pooling):
+            allowed = ", ".join(get_args(Pooling))
+            raise ValueError(f"pooling must be one of {allowed}, but is {self.pooling!r}")
+        grid_for(*self.image_size, self.patch_size)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Rows and columns of patches."""
+        return grid_for(*self.image_size, self.patch_size)
+
+    @property
+    def num_patches(self) -> int:
+        rows, columns = self.grid
+        return rows * columns
+
+    @property
+    def length(self) -> int:
+        """Patches, and [CLS] where there is one."""
+        return self.num_patches + (self.pooling == "cls")
