@@ -9,7 +9,7 @@ import pytest
 import mirada
 from mirada.catalogue import LANGUAGES, from_header, from_locale, say, texts
 
-SECTIONS = ("page", "cli", "export", "look", "lab", "problem", "training")
+SECTIONS = ("page", "cli", "export", "look", "lab", "problem", "training", "picture", "lesson")
 SOURCES = sorted(Path(mirada.__file__).parent.rglob("*.py"))
 
 
