@@ -102,6 +102,7 @@ export const trainEn = {
   "try.some": "{n} of {of} right; underlined, what is not.",
   "try.wrong": "It should be {right}.",
   "try.answer": "Answer",
+  "try.written": "written",
   "try.rows": "Which position looks",
   "try.heads": "Which head",
   "try.nearly": "Position {i} looks at {j} ({p}) and writes {out}.",

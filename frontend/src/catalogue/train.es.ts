@@ -104,6 +104,7 @@ export const trainEs: Record<keyof typeof trainEn, string> = {
   "try.some": "{n} de {of} bien; subrayado, lo que no.",
   "try.wrong": "Debería ser {right}.",
   "try.answer": "Respuesta",
+  "try.written": "escrito",
   "try.rows": "Qué posición mira",
   "try.heads": "Qué cabeza",
   "try.nearly": "La posición {i} mira a la {j} ({p}) y escribe {out}.",

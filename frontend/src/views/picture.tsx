@@ -1,9 +1,10 @@
-import { arcs, type Arc } from "../scene/arcs";
+import { arcs } from "../scene/arcs";
+import type { Strand } from "../scene/across";
 import { depthOf, type Model } from "./model";
 import { word } from "./say";
 
-/** The arcs of one word, each with its own gradient: coral where it starts, ink where it lands. */
-export const Arcs = ({ drawn, id }: { drawn: Arc[]; id: string }) => (
+/** The arcs or strands of one word, each with its own gradient: coral where it starts, ink where it lands. */
+export const Arcs = ({ drawn, id }: { drawn: Strand[]; id: string }) => (
   <g>
     {drawn.map(({ column, gradient: { x1, y1, x2, y2, at } }) => (
       <linearGradient key={"g" + column} id={id + column} gradientUnits="userSpaceOnUse"

@@ -1,3 +1,4 @@
+import { across } from "../../scene/across";
 import { arcs } from "../../scene/arcs";
 import { percents } from "../../scene/percent";
 import { look, type Scene } from "../../scene/scene";
@@ -49,7 +50,11 @@ const Shown = ({ say, id, run, tried, width, onTry, scene }: Props & { scene: Sc
   const beside = narrow ? 0 : BESIDE;
   const count = scene.columns.length;
   const longest = Math.max(...scene.columns.map((text) => text.length));
-  const column = Math.max((width - beside) / count, longest > 1 ? 9 * longest + 14 : narrow ? 30 : 36);
+  // What was written stands over what is read, spread over the same width.
+  const one = narrow ? 30 : 36;
+  const inner = Math.max(width - beside, count * (longest > 1 ? 9 * longest + 14 : one), self ? 0 : one * scene.rows.length);
+  const column = inner / count;
+  const asker = inner / scene.rows.length;
   const centres = scene.columns.map((_, j) => beside + (j + 0.5) * column);
   // An encoder answers at each position, so that its answer can stand under the question.
   const out = run.family === "encoder" && [...answer.answer].length === count ? [...answer.answer] : null;
@@ -81,6 +86,9 @@ const Shown = ({ say, id, run, tried, width, onTry, scene }: Props & { scene: Sc
     </label>
   );
   const name = (key: string) => beside > 0 && <span class="beside sans">{say.rich(key)}</span>;
+  const strands = self
+    ? arcs({ centres, weights: seen.weights, allowed: seen.allowed, chosen: row, size: narrow ? "phone" : "wide", depth: DEPTH })
+    : across({ from: beside + (row + 0.5) * asker, centres, weights: seen.weights, allowed: seen.allowed, widest: narrow ? 22 : 34, depth: DEPTH });
   const cells = { "--n": count, "--w": column + "px", "--l": beside + "px", "--size": size + "px" };
   return (
     <div class="shown">
@@ -100,20 +108,13 @@ const Shown = ({ say, id, run, tried, width, onTry, scene }: Props & { scene: Sc
           ))}
         </fieldset>
       )}
-      {!self && (
-        <fieldset class="askers">
-          <legend class="vh">{say.plain("try.rows")}</legend>
-          {scene.rows.map((text, i) => radio(i, text, ""))}
-        </fieldset>
-      )}
-      <div class="scroll" tabIndex={column * count + beside > width + 1 ? 0 : undefined}>
+      <div class="scroll" tabIndex={beside + inner > width + 1 ? 0 : undefined}>
         <fieldset class="tokens" style={cells}>
-          {self && <legend class="vh">{say.plain("try.rows")}</legend>}
-          {self && (
-            <svg class="arches" width={beside + column * count} height={DEPTH + 8} aria-hidden="true">
-              <Arcs id={id + "try"} drawn={arcs({ centres, weights: seen.weights, allowed: seen.allowed, chosen: row, size: narrow ? "phone" : "wide", depth: DEPTH })} />
-            </svg>
-          )}
+          <legend class="vh">{say.plain("try.rows")}</legend>
+          {!self && <div class="cells askers" style={{ "--n": scene.rows.length, "--w": asker + "px" }}>{name("try.written")}{scene.rows.map((text, i) => radio(i, text, ""))}</div>}
+          <svg class="arches" width={beside + inner} height={DEPTH + 8} aria-hidden="true">
+            <Arcs id={id + "try"} drawn={strands} />
+          </svg>
           <div class="cells">{name("try.in")}{scene.columns.map((text, i) => (self ? radio(i, text, "") : <span class={"w" + (i === first ? " pin" : "") + (seen.allowed[i] ? "" : " off")}><bdi dir="auto">{text === " " ? "␣" : text}</bdi></span>))}</div>
           <div class="cells bar sans">{beside > 0 && <span />}{scene.columns.map((_, j) => (
             <span key={"p" + j} class={j === first ? "most" : undefined}>
