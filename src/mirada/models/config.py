@@ -152,6 +152,8 @@ class VisionConfig(StackConfig):
             )
         object.__setattr__(self, "image_size", sides)
         super().__post_init__()
+        if self.outputs is None:
+            raise ValueError("outputs must be a whole number of at least 1, but is None")
         if self.positions not in ("learned", "none"):
             raise ValueError(f'positions of a picture are "learned" or "none", but are {self.positions!r}')
         if self.tied:

@@ -13,8 +13,9 @@ from mirada.models.decoder import Decoder
 from mirada.models.encoder import Encoder
 from mirada.models.encoder_decoder import EncoderDecoder
 from mirada.models.parts import Stack, TokenEmbedding, uncompiled
+from mirada.models.vision import PatchEmbedding, VisionTransformer
 
-Model = Encoder | Decoder | EncoderDecoder
+Model = Encoder | Decoder | EncoderDecoder | VisionTransformer
 
 
 def num_parameters(model: nn.Module) -> int:
@@ -31,7 +32,7 @@ def summary(model: Model) -> str:
     for name, part in model.named_children():
         if isinstance(part, Stack):
             lines += _of_stack(name, part)
-        elif isinstance(part, TokenEmbedding):
+        elif isinstance(part, TokenEmbedding | PatchEmbedding):
             lines += [_line(f"{name}.{inner}", table) for inner, table in part.named_children()]
         else:
             lines.append(_line(name, part))
@@ -43,7 +44,7 @@ def summary(model: Model) -> str:
 def _known(model: nn.Module) -> Model:
     model = uncompiled(model)
     if not isinstance(model, Model):
-        expected = "an Encoder, a Decoder or an EncoderDecoder"
+        expected = "an Encoder, a Decoder, an EncoderDecoder or a VisionTransformer"
         raise TypeError(f"expected {expected}, whose parts are known, got {type(model).__name__}")
     return model
 
@@ -160,7 +161,8 @@ class Cost:
 
 
 def describe_cost(model: Model, *lengths: int) -> Cost:
-    """What a sample of this length costs the model; of an EncoderDecoder, of these source and target lengths.
+    """What a sample of this length costs the model; of an EncoderDecoder, of these source and target lengths;
+    of a VisionTransformer, a picture of this height and width in pixels.
 
     Lengths beyond learned positions are allowed: it is a sum, nothing runs. The operations are those of the
     matrix products, a multiplication and an addition for each pair of numbers: 2 · length · weights for each
@@ -168,13 +170,15 @@ def describe_cost(model: Model, *lengths: int) -> Cost:
     save is not taken off, and norms, softmax and activations are not counted. PyTorch's own FlopCounterMode
     counts the same where attention is computed by products that it knows (`SDPBackend.MATH` on a CPU).
 
-    Raises ValueError for another number of lengths, or one that is no whole number of at least 0; TypeError
-    for another model.
+    Raises ValueError for another number of lengths, or one that is no whole number of at least 0, or pixels
+    that the patches do not divide; TypeError for another model.
     """
     model = _known(model)
-    wanted = 2 if isinstance(model, EncoderDecoder) else 1
+    wanted = 2 if isinstance(model, EncoderDecoder | VisionTransformer) else 1
     if len(lengths) != wanted or any(type(length) is not int or length < 0 for length in lengths):
         raise ValueError(f"{type(model).__name__} takes {wanted} whole lengths of at least 0, got {lengths}")
+    if isinstance(model, VisionTransformer):
+        return _of_pictures(model, len(model.tokens((lengths[0], lengths[1]))))
     length = lengths[-1]
     if isinstance(model, EncoderDecoder):
         source = lengths[0]
@@ -186,6 +190,16 @@ def describe_cost(model: Model, *lengths: int) -> Cost:
     flops = sum(_flops(block, queries, keys) for _, stack, queries, keys in stacks for block in stack)
     flops += 2 * length * model.config.d_model * width
     return Cost(lengths, next(model.parameters()).dtype, tables, flops)
+
+
+def _of_pictures(model: VisionTransformer, length: int) -> Cost:
+    config = model.config
+    patches = length - (config.length - config.num_patches)
+    flops = sum(_flops(block, length, 0) for block in model.stack)
+    flops += 2 * patches * model.embedding.projection.weight.numel()
+    flops += 2 * config.d_model * config.outputs  # of one place alone
+    tables = tuple(_tables("", model.stack, length, 0))
+    return Cost((length,), next(model.parameters()).dtype, tables, flops)
 
 
 def _tables(side: str, stack: Stack, length: int, context: int) -> Iterator[TableCost]:
