@@ -3,7 +3,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: lab test js bench breadth table lint wheel clean hooks help
+.PHONY: lab test site js bench breadth table lint wheel clean hooks help
 
 BIN := .venv/bin
 # Node from the machine where it is recent enough, else the one that tools/setup-node puts into .venv.
@@ -24,6 +24,9 @@ test: .venv/.dev $(BUNDLE)  ## run every test: types, TypeScript, Python, browse
 	@cd frontend && npm run --silent types && npm run --silent test
 	@# Two at a time, each with one thread of torch's: a file is run by one of them, in order.
 	@OMP_NUM_THREADS=1 python -m pytest -n 2 --dist loadfile
+
+site: .venv/.dev $(BUNDLE)  ## build the lesson's pages into build/site, running all its code
+	@python lesson/site/build.py
 
 js: $(BUNDLE)  ## build the page
 

@@ -1,0 +1,68 @@
+"""Where things are: headings under the names that both languages share, the same page in the other language,
+the notebook of each chapter and the Words page."""
+
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms import SphinxTransform
+
+from mirada.lesson.chapters import chapters
+from mirada.lesson.notebook import notebook
+from mirada.views.page import words_page
+
+
+class NamedPlaces(SphinxTransform):
+    """A heading with a name, `(name)=`, is found under it alone: the switch of languages goes there."""
+
+    default_priority = 300  # after the names have reached their headings
+
+    def apply(self, **kwargs):
+        for section in self.document.findall(nodes.section):
+            if named := [place for place in section["ids"] if place in explicit(self.document)]:
+                section["ids"] = named[:1]
+
+
+class OwnPlaces(SphinxTransform):
+    """Chapters have the same names for their headings, which Sphinx would take for one and the same label."""
+
+    default_priority = 990  # after the links within the chapter were found
+
+    def apply(self, **kwargs):
+        for name in explicit(self.document):
+            del self.document.nametypes[name]
+
+
+def explicit(document) -> list[str]:
+    """The names that were given by hand, not made from a title."""
+    return [name for name, by_hand in document.nametypes.items() if by_hand]
+
+
+def counterparts(language: str, other: str) -> dict[str, str]:
+    """The page of the other language, for each of this one."""
+    pairs = zip(chapters(language), chapters(other), strict=True)
+    return {"index": "index", "api": "api"} | {ours.name: theirs.name for ours, theirs in pairs}
+
+
+def add_links(app, page, template, context, doctree):
+    other = context["other_language"]
+    there = counterparts(app.config.language, other).get(page, page if page == "search" else "index")
+    context["other_page"] = f"../{other}/{there}.html"
+    names = {chapter.name for chapter in chapters(app.config.language)}
+    context["notebook"] = f"{page}.ipynb" if page in names else None
+
+
+def write_files(app, error):
+    if error:
+        return
+    out, language = Path(app.outdir), app.config.language
+    (out / "words.html").write_text(words_page(language), "utf-8")
+    for chapter in chapters(language):
+        (out / f"{chapter.name}.ipynb").write_text(notebook(chapter), "utf-8")
+
+
+def setup(app):
+    app.add_transform(NamedPlaces)
+    app.add_transform(OwnPlaces)
+    app.connect("html-page-context", add_links)
+    app.connect("build-finished", write_files)
+    return {"parallel_read_safe": True}
