@@ -114,7 +114,7 @@ def test_every_name_of_the_design_is_public():
         *("BlockConfig", "from_torch", "to_torch", "Scene", "Words"),
         *("watch", "record", "Gaze", "Look", "NothingSeen", "load_gaze", "edits", "compare", "figures"),
         *("Encoder", "EncoderConfig", "Decoder", "DecoderConfig", "EncoderDecoder", "EncoderDecoderConfig"),
-        *("patches", "unpatch", "crop", "pad", "VisionTransformer", "VisionConfig"),
+        *("patches", "unpatch", "crop", "pad", "VisionTransformer", "VisionConfig", "from_vit"),
         *("num_parameters", "summary", "describe_cost", "generate", "stream"),
         *("train", "load_run", "Run", "Task", "Batch", "EncoderTask", "DecoderTask", "EncoderDecoderTask"),
         *("TrainingOptions", "TrainingError", "Listener"),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.models.vision import VisionTransformer as VisionTransformer
     from mirada.pretrained.torch_layers import from_torch as from_torch
     from mirada.pretrained.torch_layers import to_torch as to_torch
+    from mirada.pretrained.vit import from_vit as from_vit
     from mirada.training.errors import TrainingError as TrainingError
     from mirada.training.families import DecoderTask as DecoderTask
     from mirada.training.families import EncoderDecoderTask as EncoderDecoderTask
@@ -95,6 +96,7 @@ _HOMES = {
     "stream": "mirada.models.generation",
     "from_torch": "mirada.pretrained.torch_layers",
     "to_torch": "mirada.pretrained.torch_layers",
+    "from_vit": "mirada.pretrained.vit",
     "train": "mirada.training.loop",
     "Run": "mirada.training.runs",
     "load_run": "mirada.training.runs",

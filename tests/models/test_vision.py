@@ -204,8 +204,8 @@ def test_other_precisions_are_close_on_both_grids(dtype):
 
 
 def test_names_of_what_is_read():
-    assert vit().tokens(images()) == ["[CLS]", "1", "2", "3", "4", "5", "6"]
-    assert vit(pooling="mean").tokens((5, 10)) == ["1", "2"]
+    assert vit().tokens(images()) == ["[CLS]", "0", "1", "2", "3", "4", "5"]
+    assert vit(pooling="mean").tokens((5, 10)) == ["0", "1"]
     assert vit().grid(images(15, 10)) == (3, 2)
 
 

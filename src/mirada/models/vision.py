@@ -100,8 +100,8 @@ class VisionTransformer(nn.Module):
 
     def tokens(self, images: Tensor | tuple[int, int]) -> list[str]:
         """Names of what is read of images (batch, channels, height, width), or of a (height, width): "[CLS]",
-        then "1", "2", … row after row; for `gaze.tokens`. Raises what `grid` raises.
+        then "0", "1", … row after row; for `gaze.tokens`. Raises what `grid` raises.
         """
         rows, columns = self.grid(images)
-        numbers = [str(number) for number in range(1, rows * columns + 1)]
+        numbers = [str(number) for number in range(rows * columns)]
         return ["[CLS]", *numbers] if self.config.pooling == "cls" else numbers
