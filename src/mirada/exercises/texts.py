@@ -1,7 +1,7 @@
 """What the exercises say, in the student's language: one JSON file a language, a line an entry.
 
-Keys are the exercise's name and what is said: `row_by_hand.title`, `.question`, `.why` (what one learns from it),
-and one for each hint. What all exercises say stands under `verdict`.
+Keys are the exercise's name and what is said: `row_by_hand.title`, `.question`, `.why` (what one learns from
+it), and one for each hint. What all exercises say stands under `verdict`.
 """
 
 import json

@@ -1,0 +1,1 @@
+"""One file an exercise: its solution, the typical mistakes, and what it is tried on."""
