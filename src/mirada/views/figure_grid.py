@@ -61,4 +61,5 @@ def draw(
         ax.set_axis_off()
         others = parts.swatches(language, any_masked, any_nobody)
         parts.legend(ax, image, say("page.figure_weight", language), language, others, top=-2)
-    return figure
+    named = ", ".join(title for title in [*titles, *names] if title)
+    return figure.told(say("page.figure_alt_grid", language, count=len(titles), names=named))

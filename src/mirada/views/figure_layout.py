@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from mirada.views.figure_shown import Picture
+
 WIDEST = 470.0  # points: the text of a page
 CELL = 30.0  # points, at most
 FINE, FINEST = 200, 1200  # dots an inch
@@ -22,18 +24,27 @@ def extent(rows: int, columns: int) -> tuple[float, float]:
     return least[0], least[1]
 
 
-def figure(width: float, height: float, cells: float, engine: str | None = "constrained") -> "Figure":
+def figure(width: float, height: float, cells: float, engine: str | None = "constrained") -> "Picture":
     """A figure of so many points, fine enough for so many cells a point."""
-    from matplotlib.figure import Figure
+    from mirada.views.figure_shown import Picture
 
     dots = min(max(FINE, math.ceil(72 * cells)), FINEST)
     inches = width / 72, height / 72
-    return Figure(inches, dpi=dots, layout=engine, facecolor="white")  # pyright: ignore[reportArgumentType]
+    return Picture(inches, dpi=dots, layout=engine, facecolor="white")  # pyright: ignore[reportArgumentType]
 
 
-def settle(ax: "Axes") -> None:
-    """Lays a figure out once: each drawing would move it a little, and no two files were the same."""
+def canvas(width: float, height: float) -> tuple["Picture", "Axes"]:
+    """A drawing of so many points, with an origin at its upper left corner and y that grows downwards."""
+    made = figure(width, height, 0, engine=None)
+    ax = made.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    ax.set_axis_off()
+    return made, ax
+
+
+def settle(ax: "Axes", alternative: str) -> None:
+    """Lays a figure of ours out once: each drawing would move it a little, and no two files were the same."""
     made = figure_of(ax)
+    made.set_label(text.written(alternative))
     engine = made.get_layout_engine()
     if engine is not None:
         with text.quiet():

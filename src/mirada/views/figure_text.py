@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mirada.catalogue import Language
+from mirada.catalogue import LANGUAGES, Language
 
 INK, INK2, EDGE = "#211C17", "#5A5248", "#8C8375"
 
@@ -75,6 +75,11 @@ def _families(text: str) -> list[str]:
     return [*found, "sans-serif"]  # for a reader of SVG that has none of them
 
 
+def check_language(language: str) -> None:
+    if language not in LANGUAGES:
+        raise ValueError(f"language is {language!r}; expected one of {', '.join(LANGUAGES)}")
+
+
 def plain() -> dict[str, Any]:
     """For every text: a $ is a $, and ticks that are made anew later keep our fonts."""
     import matplotlib
@@ -118,6 +123,13 @@ def number(x: float, language: Language) -> str:
     figures, _, power = f"{x:.3g}".partition("e")
     figures = figures.replace(".", ",") if language == "es" else figures
     return figures + (" × 10" + str(int(power)).translate(RAISED) if power else "")
+
+
+def fixed(x: float, language: Language, decimals: int = 2) -> str:
+    """So many decimals, with the minus sign of printers, and the comma in Spanish."""
+    figures = f"{x:.{decimals}f}"
+    figures = figures.removeprefix("-") if float(figures) == 0 else figures.replace("-", "\u2212")
+    return figures.replace(".", ",") if language == "es" else figures
 
 
 def label_ticks(axis: Any, names: Sequence[str], pitch: float, **style: Any) -> bool:

@@ -14,13 +14,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mirada.catalogue import LANGUAGES, Language, say
+from mirada.catalogue import Language, say
 from mirada.views import figure_data as data
 from mirada.views import figure_grid as grid
 from mirada.views import figure_layout as layout
 from mirada.views import figure_parts as parts
 from mirada.views import figure_rows as few
 from mirada.views import figure_text as text
+from mirada.views import figure_told as told
+from mirada.views.figure_bars import temperatures as temperatures
+from mirada.views.figure_block import block as block
+from mirada.views.figure_cells import numbers as numbers
+from mirada.views.figure_cells import places as places
+from mirada.views.figure_patches import patches as patches
+from mirada.views.figure_waves import sinusoids as sinusoids
 from mirada.views.scene import Scene
 
 if TYPE_CHECKING:
@@ -47,7 +54,7 @@ def map(scene: Scene, *, ax: "Axes | None" = None, title: str = "", language: La
         ValueError: more than 4,000,000 cells, or an unknown language.
         ImportError: matplotlib is missing.
     """
-    _check_language(language)
+    text.check_language(language)
     data.check_size(scene)
     with text.drawing([*scene.rows, *scene.columns, *scene.axes, title]):
         count = len(scene.rows), len(scene.columns)
@@ -76,7 +83,7 @@ def map(scene: Scene, *, ax: "Axes | None" = None, title: str = "", language: La
         others = parts.swatches(language, bool(masked.any()), parts.mark_nobody(ax, masked))
         parts.legend(ax, image, say("page.figure_weight", language), language, others)
         if ours:
-            layout.settle(ax)
+            layout.settle(ax, told.table(scene, weights, masked, language))
     return layout.figure_of(ax)
 
 
@@ -99,7 +106,7 @@ def heads(
             less than one column, or an unknown language.
         ImportError: matplotlib is missing.
     """
-    _check_language(language)
+    text.check_language(language)
     if not 1 <= len(scenes) <= MOST_HEADS:
         raise ValueError(f"scenes has {len(scenes)} of them; expected 1 to {MOST_HEADS}: draw them in parts")
     titles = [str(i) for i in range(len(scenes))] if titles is None else titles
@@ -137,7 +144,7 @@ def strip(
             or an unknown language.
         ImportError: matplotlib is missing.
     """
-    _check_language(language)
+    text.check_language(language)
     if maps.dim() != 4 or not 1 <= maps.shape[0] * maps.shape[1] <= MOST_HEADS or not maps.numel():
         raise ValueError(
             f"maps has shape {tuple(maps.shape)}; expected (moments, heads, rows, columns), "
@@ -170,7 +177,7 @@ def rows(
         IndexError: a row that is not there.
         ImportError: matplotlib is missing.
     """
-    _check_language(language)
+    text.check_language(language)
     chosen = [operator.index(row) for row in ([rows] if isinstance(rows, int) else rows)]
     if not 1 <= len(chosen) <= len(few.STYLES):
         raise ValueError(
@@ -216,7 +223,7 @@ def rows(
         key.set_alignment("left")
         key.get_title().set(fontsize=8, **text.plain())
         if ours:
-            layout.settle(ax)
+            layout.settle(ax, told.table(part, weights, masked, language))
     return layout.figure_of(ax)
 
 
@@ -244,7 +251,7 @@ def tile_map(
             language.
         ImportError: matplotlib is missing.
     """
-    _check_language(language)
+    text.check_language(language)
     for name, span in (("row_span", row_span), ("column_span", column_span)):
         if operator.index(span) < 1:
             raise ValueError(f"{name} is {span}; expected how many tokens a tile holds, at least 1")
@@ -273,8 +280,16 @@ def tile_map(
         others = parts.swatches(language, bool(masked.any()))
         parts.legend(ax, image, label, language, others)
         if ours:
-            layout.settle(ax)
+            layout.settle(ax, label)
     return layout.figure_of(ax)
+
+
+def alternative(figure: "Figure") -> str:
+    """What a figure shows, in words, for those who cannot see it; empty where it was not drawn here.
+
+    In a notebook a figure shows itself with it (the `alt` of its image); `save` writes it into the file.
+    """
+    return str(figure.get_label())
 
 
 def save(figure: "Figure", path: str | Path) -> None:
@@ -282,6 +297,7 @@ def save(figure: "Figure", path: str | Path) -> None:
 
     Text stays text (SVG: `svg.fonttype` none; PDF: TrueType), and the same figure gives the same bytes with
     the same matplotlib: no date is written, and the names inside an SVG come from a fixed salt ("mirada").
+    The text alternative goes along: an SVG's title, a PDF's subject, a PNG's description.
 
     Raises:
         ValueError: another ending.
@@ -291,11 +307,12 @@ def save(figure: "Figure", path: str | Path) -> None:
     ending = path.suffix.lower()
     if ending not in ENDINGS:
         raise ValueError(f"{str(path)!r} ends in {ending!r}; expected one of {', '.join(ENDINGS)}")
-    undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}[ending]
+    undated, field = {
+        ".svg": ({"Date": None}, "Title"),
+        ".pdf": ({"CreationDate": None}, "Subject"),
+        ".png": ({"Software": None}, "Description"),
+    }[ending]
+    words = alternative(figure)
+    about = undated | ({field: words} if words else {})
     with text.writing():
-        figure.savefig(path, format=ending[1:], metadata=undated, bbox_inches="tight", pad_inches=0.05)
-
-
-def _check_language(language: str) -> None:
-    if language not in LANGUAGES:
-        raise ValueError(f"language is {language!r}; expected one of {', '.join(LANGUAGES)}")
+        figure.savefig(path, format=ending[1:], metadata=about, bbox_inches="tight", pad_inches=0.05)
