@@ -15,13 +15,19 @@ from mirada.views.page import words_page
 
 ROOT = Path(__file__).parents[1]
 BUILT = [
-    *(f"{page}.{end}" for page in ("words", "lab", "train") for end in ("js", "css", "es.html", "en.html")),
+    *(
+        f"{page}.{end}"
+        for page in ("words", "lab", "train", "images")
+        for end in ("js", "css", "es.html", "en.html")
+    ),
     "widget.js",
 ]
 CARRIED = [
     "py.typed",
     "catalogue/es.json",
     "catalogue/en.json",
+    "exercises/es.json",
+    "exercises/en.json",
     "views/words.json",
     "views/scene.schema.json",
     "lab/tasks.json",

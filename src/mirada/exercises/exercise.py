@@ -1,5 +1,6 @@
 """What all exercises have in common: a question, a check that never raises, a solution to read."""
 
+import ast
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -74,6 +75,16 @@ class Exercise:
         return ""
 
     @property
+    def solution_code(self) -> str:
+        """For teachers: the solution, to be copied and run."""
+        return source(self.solution)
+
+    @property
+    def solution_value(self) -> str:
+        """What the solution computes, where the answer is no function. Empty where it is one."""
+        return ""
+
+    @property
     def heading(self) -> str:
         entry = ENTRIES[self.name]
         core = " ●" if entry.core else ""
@@ -90,10 +101,15 @@ class Exercise:
 
 
 def source(function: Callable[..., Any]) -> str:
-    """The code of a function, with the imports that it needs: it can be copied and run."""
+    """The code of a function, with the imports of its file that it needs: it can be copied and run."""
     code = textwrap.dedent(inspect.getsource(function)).rstrip()
-    imports = [f"import {name}" for name in ("math", "torch") if f"{name}." in code]
-    return "\n".join([*imports, *["", ""][: 2 * len(imports)], code])
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    imports = [
+        ast.unparse(node)
+        for node in ast.parse(inspect.getsource(inspect.getmodule(function) or function)).body
+        if isinstance(node, ast.Import | ast.ImportFrom) and used & {alias.name for alias in node.names}
+    ]
+    return "\n".join([*imports, "", "", code]).strip()
 
 
 def is_empty(answer: object) -> bool:

@@ -54,6 +54,16 @@ class Values(Exercise):
         return self.not_yet("verdict.place", place=place)
 
     @property
+    def solution_value(self) -> str:
+        value = self.solution()
+        rounded = (
+            [round(x, self.decimals) for x in value]
+            if isinstance(value, list)
+            else round(value, self.decimals)
+        )
+        return str(rounded)
+
+    @property
     def tolerance(self) -> float:
         """Half a unit of the last decimal, and a little for those who round the half the other way."""
         return 0.6 * 10**-self.decimals

@@ -1,26 +1,19 @@
 """What is left to a model that does not know where anything stands: the most frequent of the other seven."""
 
-from math import comb
+from collections import Counter
+from itertools import combinations_with_replacement
+from math import factorial, prod
 
 from mirada.exercises.values import Values
 
 
-def ceiling():
-    return expected_most(7) / 7
-
-
-def expected_most(count, digits=10):
-    """The mean of how often the most frequent of `count` random digits appears."""
-    rows = digits**count
-    return sum((rows - never_more(count, digits, most)) / rows for most in range(count))
-
-
-def never_more(count, digits, most):
-    """How many rows of `count` digits hold none of them more than `most` times, a digit at a time."""
-    ways = [1] + [0] * count
-    for _ in range(digits):
-        ways = [sum(comb(n, k) * ways[n - k] for k in range(min(n, most) + 1)) for n in range(count + 1)]
-    return ways[count]
+def ceiling(others=7):
+    total = 0
+    for digits in combinations_with_replacement(range(10), others):
+        counts = Counter(digits).values()
+        orders = factorial(others) // prod(factorial(count) for count in counts)
+        total += orders * max(counts)
+    return total / 10**others / others
 
 
 exercise = Values(
@@ -31,9 +24,9 @@ exercise = Values(
         "a_guess": 0.1,
         "a_place_of_eight": 1 / 8,
         "a_place_of_seven": 1 / 7,
-        "all_eight": expected_most(8) / 8,
-        "over_eight": expected_most(7) / 8,
-        "count": expected_most(7),
+        "all_eight": ceiling(8),
+        "over_eight": ceiling() * 7 / 8,
+        "count": ceiling() * 7,
         "two_of_seven": 2 / 7,
     },
 )

@@ -1,10 +1,12 @@
-"""With a causal mask, half of the mirrors lie in the future."""
+"""With a causal mask, half of the mirrors lie in the future.
+
+Place i needs the digit of place 7 − i, which it may look at if that is not ahead; else it guesses.
+"""
 
 from mirada.exercises.values import Values
 
 
 def shares():
-    # Place i needs the digit of place 7 − i, which it may look at if that is not ahead; else it guesses.
     return [1.0 if 7 - i <= i else 0.1 for i in range(8)]
 
 

@@ -6,7 +6,7 @@ from mirada.exercises.values import Values
 
 
 def spreads():
-    return [math.sqrt(d) for d in (16, 64, 400)]  # d terms of variance 1 each
+    return [math.sqrt(d) for d in (16, 64, 400)]
 
 
 exercise = Values(

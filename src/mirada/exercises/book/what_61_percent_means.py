@@ -13,11 +13,15 @@ NOTHING = 1e-6
 
 
 def values():
-    return [[0, 0], [1, 0], [0, 1], [1, 1]]  # a weight of 0.61 on a value of zero adds zero
+    return [[0, 0], [1, 0], [0, 1], [1, 1]]
 
 
 class Counterexample(Exercise):
     """Any values serve with which the most looked at adds nothing to an output that is not zero."""
+
+    @property
+    def solution_value(self) -> str:
+        return str(self.solution())
 
     def judge(self, answer: Any) -> Verdict:
         if callable(answer) and not hasattr(answer, "__array__"):
