@@ -1,5 +1,5 @@
 // Builds the pages into src/mirada/static/, each as NAME.js, NAME.css and NAME.<language>.html: words, the exported file;
-// lab, the same page in the lab, which has other pages beside it; train. And widget.js, for notebooks.
+// lab, the same page in the lab, which has other pages beside it; train; images. And widget.js, for notebooks.
 // The exported file holds words.*, both languages inside, and must stay under BUDGET bytes as it is: the build fails
 // where it would not.
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -105,6 +105,9 @@ const files = Object.fromEntries([
   ["train.js", await bundle("train.tsx", "train", script)],
   ["train.css", await css("tokens", [...words, "picture", "controls", "pages", "train"])],
   ...still("train", await prerendered("prerender-train.tsx", "train")),
+  ["images.js", await bundle("images.tsx", "images", script)],
+  ["images.css", await css("tokens", [...words, "picture", "controls", "pages", "images"])],
+  ...still("images", await prerendered("prerender-images.tsx", "images")),
   ["widget.js", await bundle("widget.tsx", "index", { format: "esm", minify: true })],
 ]);
 

@@ -39,7 +39,7 @@ class Browser:
 
 @pytest.fixture
 def static(tmp_path, monkeypatch):
-    for name in ("words", "lab", "train"):
+    for name in ("words", "lab", "train", "images"):
         for end, text in {
             "js": "document.title='Mirada'",
             "css": "body{margin:0}",

@@ -30,7 +30,7 @@ def test_the_train_page_has_a_title_and_the_token_of_its_own(lab):
     assert "seven-words-look" in answer.text
 
 
-@pytest.mark.parametrize("path", ["/", "/train"])
+@pytest.mark.parametrize("path", ["/", "/train", "/images"])
 def test_header_and_document_allow_the_same(lab, path):
     answer = lab().get(path)
     inside = re.search('Content-Security-Policy" content="([^"]*)"', answer.text)
@@ -129,7 +129,7 @@ def test_about_says_what_runs(lab):
     assert about["name"] == "mirada"
     assert about["version"] == __version__
     assert re.match(r"\d+\.\d+", about["torch"])
-    assert about["pages"] == ["words", "train"]
+    assert about["pages"] == ["words", "train", "images"]
     assert about["languages"] == ["es", "en"]
 
 

@@ -17,7 +17,7 @@ STYLE = "body{color:#211C17}\n"
 
 @pytest.fixture
 def static(tmp_path):
-    for name in ("words", "lab", "train"):
+    for name in ("words", "lab", "train", "images"):
         (tmp_path / f"{name}.js").write_text(SCRIPT, "utf-8")
         (tmp_path / f"{name}.css").write_text(STYLE, "utf-8")
         (tmp_path / f"{name}.es.html").write_text("<h1>¿A quién mira cada palabra?</h1><p>banco</p>", "utf-8")

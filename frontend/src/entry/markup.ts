@@ -1,6 +1,6 @@
 import { attribute, type Child } from "../views/jsx";
 
-const EMPTY = ["input", "path", "circle", "rect", "stop", "use"];
+const EMPTY = ["img", "input", "path", "circle", "rect", "stop", "use"];
 
 const escape = (text: string): string => text.replace(/[&<"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", '"': "&quot;" })[c]!);
 

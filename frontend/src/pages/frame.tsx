@@ -4,7 +4,7 @@ import type { Say } from "../views/say";
 interface Props { say: Say; here?: Page; dark: boolean; onLanguage(): void; onNight(): void }
 
 /** The pages of the lab, by their addresses. */
-const PAGES = ["words", "train"] as const;
+const PAGES = ["words", "train", "images"] as const;
 export type Page = (typeof PAGES)[number];
 
 /** Which pages there are. What is no lab has one. still: without a script nothing else would carry the language on. */

@@ -2,7 +2,7 @@ import { toCsv } from "../words/csv";
 import { px } from "./labels";
 import type { Model } from "./model";
 
-const save = (name: string, part: BlobPart, type: string): void => {
+export const save = (name: string, part: BlobPart, type: string): void => {
   const url = URL.createObjectURL(new Blob([part], { type }));
   const link = document.createElement("a");
   link.href = url;

@@ -11,12 +11,14 @@ from starlette.routing import Match, Route
 
 from mirada import __version__
 from mirada.catalogue import Language
-from mirada.lab import routes, train_routes
+from mirada.lab import image_routes, routes, train_routes
 from mirada.lab.guard import Guard
 from mirada.lab.jobs import Jobs, runs_folder
 from mirada.lab.problems import Problem, answer
 
-ROUTERS = (routes.pages, routes.api, train_routes.api)
+ROUTERS = (routes.pages, routes.api, train_routes.api, image_routes.pictures, image_routes.api)
+# A picture may be larger than anything else that is sent; what is in it has a limit of its own.
+LARGER = {"/api/images": 20 * 2**20}
 
 
 def create_app(
@@ -51,7 +53,8 @@ def create_app(
     app.state.jobs = jobs or Jobs(runs_folder())
     for router in ROUTERS:
         app.include_router(router)
-    app.add_middleware(Guard, token=token, hosts=hosts, any_address=any_address, language=language)
+    guarded = {"hosts": hosts, "any_address": any_address, "larger": LARGER}
+    app.add_middleware(Guard, token=token, language=language, **guarded)
 
     def say_problem(request: Request, error: Exception) -> Response:
         return answer(as_problem(error, request), request.scope, language)

@@ -11,7 +11,7 @@ import hmac
 import ipaddress
 import sys
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from os import environ
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -55,6 +55,7 @@ class Guard:
         hosts: the Host headers that are ours, lower case, with their port.
         any_address: the server listens on every address of the machine; the one that was reached is ours too.
         language: of the answers, where the request names none.
+        body_limit: bytes of a body, but for the paths in `larger`, which have limits of their own.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Guard:
         any_address: bool = False,
         language: Language | None = None,
         body_limit: int = BODY_LIMIT,
+        larger: Mapping[str, int] | None = None,
     ):
         self.app = app
         self.token = token.encode()
@@ -73,6 +75,7 @@ class Guard:
         self.any_address = any_address
         self.language: Language | None = language
         self.body_limit = body_limit
+        self.larger = dict(larger or {})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -82,7 +85,7 @@ class Guard:
         reply, incoming = Reply(scope, send), Incoming(receive)
         try:
             self.check(scope)
-            body = await self.read(incoming)
+            body = await self.read(incoming, self.limit(scope))
         except Problem as problem:
             return await self.refuse(problem, scope, incoming, reply)
         if not incoming.gone:
@@ -111,8 +114,12 @@ class Guard:
         both = "content-length" in headers and "transfer-encoding" in headers
         if both or not (length.isascii() and length.isdigit()):
             raise unclear
-        if len(length) > 18 or int(length) > self.body_limit:
-            raise self.too_large()
+        limit = self.limit(scope)
+        if len(length) > 18 or int(length) > limit:
+            raise too_large(limit)
+
+    def limit(self, scope: Scope) -> int:
+        return self.larger.get(scope["path"], self.body_limit)
 
     def is_ours(self, host: str, scope: Scope) -> bool:
         if host in self.hosts:
@@ -125,17 +132,14 @@ class Guard:
             reached = reached.ipv4_mapped
         return host in host_headers(port, str(reached))
 
-    async def read(self, incoming: "Incoming") -> bytes:
+    async def read(self, incoming: "Incoming", limit: int) -> bytes:
         """The whole body. Raises the Problem 413 as soon as it is too large."""
         body = bytearray()
         while not incoming.done:
             body += await incoming.chunk()
-            if len(body) > self.body_limit:
-                raise self.too_large()
+            if len(body) > limit:
+                raise too_large(limit)
         return bytes(body)
-
-    def too_large(self) -> Problem:
-        return Problem(413, "size", {"limit": self.body_limit // 2**20}, {"Connection": "close"})
 
     async def refuse(self, problem: Problem, scope: Scope, incoming: "Incoming", reply: "Reply") -> None:
         response = answer(problem, scope, self.language)
@@ -207,6 +211,10 @@ class Reply:
         elif message["type"] == "http.response.body" and self.head:
             message = {**message, "body": b""}
         await self.send(message)
+
+
+def too_large(limit: int) -> Problem:
+    return Problem(413, "size", {"limit": limit // 2**20}, {"Connection": "close"})
 
 
 def only(headers: Headers, name: str, problem: Problem) -> str | None:

@@ -41,7 +41,15 @@ def train(request: Request) -> Response:
     return page_of(request, "train", "train")
 
 
-def page_of(request: Request, built: Literal["lab", "train"], page: Literal["words", "train"]) -> Response:
+@pages.get("/images")
+def images(request: Request) -> Response:
+    """The Images page."""
+    return page_of(request, "images", "images")
+
+
+def page_of(
+    request: Request, built: Literal["lab", "train", "images"], page: Literal["words", "train", "images"]
+) -> Response:
     language = asked_language(request.scope, request.app.state.language)
     try:
         bundle = read_bundle(language, name=built)
@@ -137,7 +145,7 @@ def about() -> About:
         name="mirada",
         version=__version__,
         torch=version("torch"),
-        pages=["words", "train"],
+        pages=["words", "train", "images"],
         languages=list(LANGUAGES),
     )
 

@@ -20,12 +20,13 @@ from mirada.catalogue import LANGUAGES, Language, say
 
 Host = Literal["file", "lab", "widget"]
 # What the build makes: the Words page by itself, and in the lab, which has others; the other ones.
-Built = Literal["words", "lab", "train"]
+Built = Literal["words", "lab", "train", "images"]
 
 # The keys of a page's title and description.
 ABOUT = {
     "words": ("page.title", "page.description"),
     "train": ("page.train_title", "page.train_description"),
+    "images": ("page.images_title", "page.images_description"),
 }
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -112,7 +113,7 @@ def assemble(
     bundle: Bundle,
     language: Language,
     *,
-    page: Literal["words", "train"] = "words",
+    page: Literal["words", "train", "images"] = "words",
     state: Mapping[str, Any] | None = None,
     host: Host = "file",
     token: str | None = None,
@@ -163,7 +164,8 @@ def policy(bundle: Bundle, host: Host) -> str:
             "default-src 'none'",
             " ".join(["script-src", *scripts(bundle)]),
             f"style-src '{fingerprint(bundle.style)}'",
-            "img-src data: blob:",  # the icon, and the picture on its way to becoming a PNG
+            # The icon, and the picture on its way to becoming a PNG; the lab's own photographs.
+            "img-src data: blob:" + (" 'self'" if host == "lab" else ""),
             *(["connect-src 'self'"] if host == "lab" else []),
             "base-uri 'none'",
             "form-action 'none'",
