@@ -85,7 +85,11 @@ def same(a: Any, b: Any) -> bool:
 def is_stub(function: Any) -> bool:
     """True for a function in which nothing has been written: no name is used, no variable set."""
     code = getattr(function, "__code__", None)
-    return code is not None and not code.co_names and code.co_nlocals == code.co_argcount
+    if code is None or code.co_names:
+        return False
+    flags = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
+    stars = sum(bool(code.co_flags & flag) for flag in flags)
+    return code.co_nlocals == code.co_argcount + code.co_kwonlyargcount + stars
 
 
 def takes(function: Callable[..., Any], count: int) -> bool:
