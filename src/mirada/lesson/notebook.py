@@ -1,10 +1,12 @@
 """A chapter as a Jupyter notebook that runs on its own: what only the site understands becomes plain
 Markdown, HTML and code."""
 
+import ast
 import json
 import re
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from mirada.catalogue import say
 from mirada.exercises import texts
@@ -15,6 +17,9 @@ NUMBER = re.compile(r"\{num\}`([^`]*?) [=≈] [^`]*`")
 CHAPTER = re.compile(r"\]\((\d\d-[\w-]+)\.md(#[\w-]+)?\)")
 FOLD = re.compile(r"^:::\{fold\} ([^\n]+)\n(.*?)^:::$", re.DOTALL | re.MULTILINE)
 ACTIVE = re.compile(r"^```\{(exercise|words)\} *(\w*)\n```$", re.MULTILINE)
+INCLUDED = re.compile(
+    r"^```\{literalinclude\} \.\./\.\./src/mirada/(\S+)\n((?::[^\n]*\n)*)```$", re.MULTILINE
+)
 UNKNOWN = re.compile(r"^(?:```|:::)\{.*|\{\w+\}`.*", re.MULTILINE)
 
 
@@ -67,12 +72,23 @@ def plain(text: str) -> str:
     text = PLACE.sub(r'<a id="\1"></a>', text)
     text = NUMBER.sub(r"\1", text)
     text = CHAPTER.sub(r"](\1.ipynb\2)", text)
+    text = INCLUDED.sub(included, text)
     text = FOLD.sub(
         lambda fold: f"<details><summary>{escape(fold[1])}</summary>\n\n{fold[2]}\n</details>", text
     )
     if left := UNKNOWN.search(text):
         raise ValueError(f"a notebook cannot show {left[0]!r}")
     return text
+
+
+def included(found: re.Match[str]) -> str:
+    """A file of ours as it is installed, or the one function or class of it that `:pyobject:` names."""
+    source = (Path(__file__).parents[1] / found[1]).read_text("utf-8").rstrip()
+    name = re.search(r":pyobject: (\w+)", found[2])
+    if name:
+        (node,) = (each for each in ast.parse(source).body if getattr(each, "name", "") == name[1])
+        source = ast.get_source_segment(source, node)
+    return f"```python\n{source}\n```"
 
 
 def code(source: str) -> dict:
