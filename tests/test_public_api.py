@@ -117,6 +117,7 @@ def test_every_name_of_the_design_is_public():
         *("patches", "unpatch", "crop", "pad", "VisionTransformer", "VisionConfig", "from_vit"),
         *("num_parameters", "summary", "describe_cost", "generate", "stream"),
         *("train", "load_run", "Run", "Task", "Batch", "EncoderTask", "DecoderTask", "EncoderDecoderTask"),
+        *("ImagesTask", "ImageFolder", "open_picture"),
         *("TrainingOptions", "TrainingError", "Listener"),
     }
     assert len(mirada.__all__) == len(set(mirada.__all__))

@@ -43,13 +43,16 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run what stands
     from mirada.training.families import DecoderTask as DecoderTask
     from mirada.training.families import EncoderDecoderTask as EncoderDecoderTask
     from mirada.training.families import EncoderTask as EncoderTask
+    from mirada.training.images_task import ImagesTask as ImagesTask
     from mirada.training.loop import train as train
     from mirada.training.options import TrainingOptions as TrainingOptions
+    from mirada.training.pictures import open_picture as open_picture
     from mirada.training.runs import Run as Run
     from mirada.training.runs import load_run as load_run
     from mirada.training.stopping import Listener as Listener
     from mirada.training.task import Batch as Batch
     from mirada.training.task import Task as Task
+    from mirada.training.tasks_images import ImageFolder as ImageFolder
     from mirada.views import figures as figures
     from mirada.views.scene import Scene as Scene
     from mirada.views.widget import Words as Words
@@ -105,6 +108,9 @@ _HOMES = {
     "DecoderTask": "mirada.training.families",
     "EncoderDecoderTask": "mirada.training.families",
     "EncoderTask": "mirada.training.families",
+    "ImagesTask": "mirada.training.images_task",
+    "ImageFolder": "mirada.training.tasks_images",
+    "open_picture": "mirada.training.pictures",
     "TrainingOptions": "mirada.training.options",
     "TrainingError": "mirada.training.errors",
     "Listener": "mirada.training.stopping",

@@ -88,7 +88,7 @@ def test_a_task_is_examined_on_what_it_never_saw_and_reads_what_it_shows(name, t
     assert read == (shown[-32:] if name == "letters" else shown[: len(read)])
 
 
-@pytest.mark.parametrize("name", [*BUILT_IN, "letters"])
+@pytest.mark.parametrize("name", [*(name for name in BUILT_IN if name != "digits"), "letters"])
 def test_the_model_fits_its_task_and_answers(name, text):
     task = small(text if name == "letters" else name)
     torch.manual_seed(0)

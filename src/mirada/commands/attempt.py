@@ -9,7 +9,7 @@ import click
 from mirada.catalogue import Language, say
 from mirada.command import Command, Failure, counted, language_option, spoken
 from mirada.commands.speaking import speaking
-from mirada.views.terminal import written_look
+from mirada.views.terminal import written_look, written_picture
 
 if TYPE_CHECKING:
     from mirada.watching.gaze import Gaze
@@ -47,6 +47,7 @@ def run(
     lang: Language | None,
 ) -> None:
     language = spoken(context)
+    from mirada.training.images_task import ImagesTask
     from mirada.training.runs import load_run
 
     with speaking(language):
@@ -60,8 +61,13 @@ def run(
     which = chosen_one("head", head, heads, 0)
     click.echo(f"{answer.question} → {answer.text}\n")
     said = {"block": chosen, "blocks": len(looks), "head": which, "heads": heads}
-    click.echo(say("look.cross" if look.kind == "cross" else "look.self", language, **said))
     ascii = "utf" not in (getattr(sys.stdout, "encoding", None) or "").lower()
+    if isinstance(found.task, ImagesTask):
+        click.echo(say("look.picture", language, **said))
+        for line in written_picture(look, which, found.task.grid, language, ascii=ascii):
+            click.echo(line)
+        return
+    click.echo(say("look.cross" if look.kind == "cross" else "look.self", language, **said))
     size = shutil.get_terminal_size().columns
     for line in written_look(look, which, answer.tokens[-1], language, width=size, ascii=ascii):
         click.echo(line)

@@ -13,7 +13,7 @@ from mirada.views.terminal import decimal, percent
 if TYPE_CHECKING:
     from mirada.training.runs import Run
 
-TASKS = "reverse, copy, shift, sort, count, addition, reverse-seq2seq, numbers-es, numbers-en"
+TASKS = "reverse, copy, shift, sort, count, addition, reverse-seq2seq, numbers-es, numbers-en, digits"
 
 
 def build(language: Language) -> Command:
@@ -38,6 +38,9 @@ def build(language: Language) -> Command:
             click.Argument(
                 ["task"], required=False, metavar=text("train_task"), help=text("train_task_help")
             ),
+            click.Argument(
+                ["folder"], required=False, metavar=text("train_folder"), help=text("train_folder_help")
+            ),
             count("steps", "cli.train_steps"),
             count("epochs", "cli.train_epochs"),
             flag("no-positions", "cli.train_no_positions"),
@@ -47,6 +50,8 @@ def build(language: Language) -> Command:
             count("blocks", "cli.train_blocks"),
             option("lr", "X", "cli.train_lr", positive("lr", language)),
             count("seed", "cli.train_seed", 0),
+            count("side", "cli.train_side"),
+            count("patch", "cli.train_patch"),
             option("device", "cpu", "cli.train_device"),
             option("precision", "float32|bfloat16", "cli.train_precision"),
             count("threads", "cli.train_threads"),
@@ -62,6 +67,9 @@ def build(language: Language) -> Command:
 def run(
     context: click.Context,
     task: str | None,
+    folder: str | None,
+    side: int | None,
+    patch: int | None,
     no_positions: bool,
     causal: bool,
     resume: str | None,
@@ -74,17 +82,26 @@ def run(
         raise Mistyped(say("cli.train_what", language, tasks=TASKS), context)
     if out is not None and resume is not None:
         raise Mistyped(say("cli.train_out_resume", language), context)
+    if (task == "images") != (folder is not None):
+        raise Mistyped(say("cli.train_images", language), context)
+    sizes: dict[str, Any] = {
+        name: size for name, size in (("side", side), ("patch", patch)) if size is not None
+    }
+    if sizes and task != "images":
+        raise Mistyped(say("cli.train_sizes", language), context)
     options = given | {"positions": "none" if no_positions else None, "causal": causal or None}
 
     from mirada.commands.progress import Bar
     from mirada.training.errors import TrainingError
     from mirada.training.loop import train
     from mirada.training.parallel import is_first, says
+    from mirada.training.tasks_images import ImageFolder
 
     bar = Bar(language)
     with speaking(language):
         try:
-            finished = train(task, out=out, resume=resume, listener=bar, **options)
+            learnt = task if folder is None else ImageFolder(folder, **sizes)
+            finished = train(learnt, out=out, resume=resume, listener=bar, **options)
         except TrainingError as error:
             if says(error):
                 raise
@@ -105,13 +122,14 @@ def ending(run: "Run", language: Language) -> list[str]:
         return [*lines, say("cli.run_next", language), f"  {typed('mirada', 'train', '--resume', folder)}"]
     score = run.score
     assert score is not None
+    key = "cli.run_reached_pictures" if run.task.family == "vision" else "cli.run_reached"
     reached = {
         "tokens": percent(score.tokens, language, 1),
         "sequences": percent(score.sequences, language, 1),
         "loss": decimal(score.loss, language),
         "seconds": decimal(run.metrics[-1]["seconds"], language),
     }
-    lines.append(say("cli.run_reached", language, task=run.task.name, **reached))
+    lines.append(say(key, language, task=run.task.name, **reached))
     lines.append(say("cli.run_lies", language, folder=run.folder))
     if question := example(run):
         lines += [say("cli.run_next", language), f"  {typed('mirada', 'try', folder, question)}"]

@@ -15,6 +15,7 @@ from mirada.training.errors import TrainingError
 from mirada.training.task import Task
 from mirada.training.tasks_decoder import Addition, Letters
 from mirada.training.tasks_encoder import Copy, Count, Reverse, Shift, Sort
+from mirada.training.tasks_images import Digits, ImageFolder
 from mirada.training.tasks_pairs import NumberWords, ReversePairs
 
 BUILT_IN: dict[str, Callable[[], Task]] = {
@@ -27,9 +28,10 @@ BUILT_IN: dict[str, Callable[[], Task]] = {
     "reverse-seq2seq": ReversePairs,
     "numbers-es": lambda: NumberWords("es"),
     "numbers-en": lambda: NumberWords("en"),
+    "digits": Digits,
 }
 Findable = str | Path | Task | type[Task]
-NAMES = (*BUILT_IN, "letters")  # the last needs a text: its file is the name
+NAMES = (*BUILT_IN, "letters", "images")  # these need a text, whose file is the name, and a folder
 
 
 NEEDED = (
@@ -63,6 +65,8 @@ def find_task(name: Findable) -> Task:
         return Letters(path)
     if name == "letters":
         raise TrainingError("training.no_text")
+    if name == "images":
+        raise TrainingError("training.no_pictures")
     if path.exists():  # a folder, or /dev/zero, of which there is no end
         raise TrainingError("training.not_a_file", path=name)
     if path.suffix or len(path.parts) > 1:
@@ -81,6 +85,8 @@ def described(told: dict[str, Any]) -> Task:
         return from_file(Path(told["file"]))
     if told["name"] == Letters.name and "name_only" not in told:
         task = Letters(told["text"], told["context"], told["symbols"], told["sha256"])
+    elif told["name"] == ImageFolder.name and "name_only" not in told:
+        task = ImageFolder(told["folder"], told["side"], told["patch"], told["labels"])
     elif told["name"] in BUILT_IN and "name_only" not in told:
         task = find_task(told["name"])
     else:

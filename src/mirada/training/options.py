@@ -171,7 +171,10 @@ def options_for(task: Task, **given: Any) -> TrainingOptions:
         raise TrainingError("training.bad_defaults", task=task.called, reason=wrong_in(error)) from None
     options = TrainingOptions(**defaults | given)
     if options.causal and task.family != "encoder":
-        raise TrainingError("training.causal", task=task.name)
+        key = "training.causal_vision" if task.family == "vision" else "training.causal"
+        raise TrainingError(key, task=task.name)
+    if task.family == "vision" and options.positions not in ("learned", "none"):
+        raise TrainingError("training.picture_positions", positions=options.positions)
     check_device(options.device)
     return options
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mirada.training.options import TrainingOptions
 
 IGNORED = -100  # a target that is not asked for
-Family = Literal["encoder", "decoder", "encoder_decoder"]
+Family = Literal["encoder", "decoder", "encoder_decoder", "vision"]
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,12 @@ class Answer:
 
 
 class Task:
-    """Something to learn. `EncoderTask` and its like (families.py) do most of it for rows of symbols.
+    """Something to learn. `EncoderTask` and its like (families.py) do most of it for rows of symbols, and
+    `ImagesTask` (images_task.py) for pictures.
 
     Attributes:
         name: what it is called.
-        family: "encoder", "decoder" or "encoder_decoder".
+        family: "encoder", "decoder", "encoder_decoder" or "vision".
         train_size, validation_size: how many samples are learnt from, and how many examined.
         defaults: options that differ from those of TrainingOptions.
         file: where it was read from, if it was.

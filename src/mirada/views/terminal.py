@@ -61,6 +61,28 @@ def written_look(
     return lines
 
 
+def written_picture(
+    look: "Look", head: int, grid: tuple[int, int], language: Language, *, ascii: bool = False
+) -> list[str]:
+    """Where [CLS], the first token of a picture, looks: its patches in their rows, the darkest most.
+
+    Args:
+        grid: rows and columns of patches.
+        ascii: as `written_look`'s.
+    """
+    rows, columns = grid
+    itself, *weights = look.weights(head, range(1))[0, 0, 0].tolist()
+    shades = PLAIN if ascii else SHADES
+    most = max(weights)
+    inks = [shades[sum(weight >= step * most for step in STEPS)] * 2 for weight in weights]
+    lines = ["  " + "".join(inks[row * columns : (row + 1) * columns]) for row in range(rows)]
+    best = sorted(range(len(weights)), key=lambda patch: -weights[patch])[:3]
+    told = [say("look.patch", language, number=i + 1, share=percent(weights[i], language)) for i in best]
+    lines.append("  " + say("look.most", language, patches=", ".join(told), itself=percent(itself, language)))
+    lines.append("  " + say("look.of_most", language) + " " + legend(False, language, shades, ""))
+    return lines
+
+
 def legend(masked: bool, language: Language, shades: str, hidden: str) -> str:
     parts = [f"{shade} {percent(step, language)}+" for shade, step in zip(shades[1:], STEPS, strict=True)]
     if masked:
