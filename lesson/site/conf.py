@@ -44,6 +44,7 @@ nb_execution_timeout = 600
 nb_execution_in_temp = True
 nb_output_stderr = "warn"  # and warnings stop the build
 nb_merge_streams = True
+nb_ipywidgets_js = {}  # they would come from another host, and the Words page needs none
 
 autodoc_typehints = "none"  # the signature has them
 autodoc_member_order = "bysource"

@@ -11,6 +11,19 @@ from mirada.lesson.notebook import notebook
 from mirada.views.page import words_page
 
 
+class CoreMark(SphinxTransform):
+    """The ● of the core path, in the colour that says "this one"."""
+
+    default_priority = 300
+
+    def apply(self, **kwargs):
+        for text in list(self.document.findall(nodes.Text)):
+            before, mark, after = text.partition("●")
+            if mark and not isinstance(text.parent, nodes.raw):
+                dot = nodes.inline(mark, mark, classes=["core"])
+                text.parent.replace(text, [nodes.Text(before), dot, nodes.Text(after)])
+
+
 class NamedPlaces(SphinxTransform):
     """A heading with a name, `(name)=`, is found under it alone: the switch of languages goes there."""
 
@@ -23,13 +36,24 @@ class NamedPlaces(SphinxTransform):
 
 
 class OwnPlaces(SphinxTransform):
-    """Chapters have the same names for their headings, which Sphinx would take for one and the same label."""
+    """Chapters have the same names for their headings; Sphinx, at 850, wants labels to be unique."""
 
-    default_priority = 990  # after the links within the chapter were found
+    default_priority = 840
 
     def apply(self, **kwargs):
-        for name in explicit(self.document):
-            del self.document.nametypes[name]
+        self.document.own_places = explicit(self.document)
+        for name in self.document.own_places:
+            self.document.nametypes[name] = None
+
+
+class FoundPlaces(SphinxTransform):
+    """Links within a chapter, which MyST looks for at 879, do find them."""
+
+    default_priority = 860
+
+    def apply(self, **kwargs):
+        for name in self.document.own_places:
+            self.document.nametypes[name] = True
 
 
 def explicit(document) -> list[str]:
@@ -61,8 +85,10 @@ def write_files(app, error):
 
 
 def setup(app):
+    app.add_transform(CoreMark)
     app.add_transform(NamedPlaces)
     app.add_transform(OwnPlaces)
+    app.add_transform(FoundPlaces)
     app.connect("html-page-context", add_links)
     app.connect("build-finished", write_files)
     return {"parallel_read_safe": True}
