@@ -34,6 +34,8 @@ CARRIED = [
     "static/.gitkeep",
     *(f"static/{name}" for name in BUILT),
 ]
+# The chapters of the lesson lie beside src; they travel inside the package.
+LESSON = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "lesson").glob("e[ns]/*.md"))]
 
 
 def build(source, out, *kinds):
@@ -76,13 +78,14 @@ def test_the_wheel_carries_every_module_and_nothing_else(wheel):
         f"mirada/{p.relative_to(ROOT / 'src/mirada').as_posix()}" for p in (ROOT / "src/mirada").rglob("*.py")
     }
     assert modules <= carried
-    assert carried - modules == {f"mirada/{name}" for name in CARRIED}
+    assert carried - modules == {f"mirada/{name}" for name in (*CARRIED, *LESSON)}
+    assert LESSON
 
 
 def test_the_sdist_carries_the_sources_of_the_page_but_not_its_tools(dist):
     with tarfile.open(next(dist.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {f"src/mirada/{name}" for name in CARRIED} <= names
+    assert {f"src/mirada/{name}" for name in CARRIED} | {*LESSON} <= names
     assert {"pyproject.toml", "LICENSE", "README.md", "frontend/build.mjs", "tests/test_wheel.py"} <= names
     assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
 
@@ -159,6 +162,14 @@ def test_the_command_is_installed(run):
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_it_exports_the_same_page(run, language):
     assert run("mirada", "export", "words", "--lang", language, "--output", "-") == words_page(language)
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_its_lesson_is_written_as_notebooks(run, installed, language):
+    folder = installed / f"notebooks-{language}"
+    assert str(folder) in run("mirada", "lesson", "--lang", language, "--notebooks", str(folder))
+    chapters = [name for name in LESSON if f"/{language}/0" in name or f"/{language}/1" in name]
+    assert sorted(path.stem for path in folder.iterdir()) == [Path(name).stem for name in chapters]
 
 
 def test_its_lab_serves_the_page(installed, run):

@@ -18,7 +18,7 @@ import click
 from mirada import __version__
 from mirada.catalogue import LANGUAGES, Language, from_locale, say
 from mirada.command import Failure, Group, explain, language_option
-from mirada.commands import attempt, exercises, export, figure, lab, train
+from mirada.commands import attempt, exercises, export, figure, lab, lesson, train
 
 # What stands in for letters that a terminal does not have; "?" for all others.
 INSTEAD = str.maketrans(
@@ -96,7 +96,7 @@ def build(language: Language) -> click.Group:
     return Group(
         "mirada",
         language,
-        commands=[each.build(language) for each in (lab, train, attempt, figure, export, exercises)],
+        commands=[each.build(language) for each in (lab, train, attempt, figure, export, lesson, exercises)],
         params=[language_option(text("lang"), language), version],
         help=text("about"),
         epilog=text("codes"),

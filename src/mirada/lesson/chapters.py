@@ -74,13 +74,22 @@ def read(text: str) -> Iterator[Prose | Code]:
         yield Prose(prose)
 
 
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]  # of the repository, where this was not installed from a wheel
+
+
 def folder(language: Language) -> Path:
     """Where the chapters of a language lie: in the wheel beside this file, else in the repository."""
-    here = Path(__file__).parent
-    carried = here / language
-    return carried if carried.is_dir() else here.parents[2] / "lesson" / language
+    carried = HERE / language
+    return carried if carried.is_dir() else ROOT / "lesson" / language
 
 
 def chapters(language: Language) -> list[Chapter]:
     """All chapters of a language, in their order."""
     return [Chapter(path, language) for path in sorted(folder(language).glob("[0-9][0-9]-*.md"))]
+
+
+def site(language: Language) -> Path | None:
+    """The first page of the site, where `make site` has built it in this repository."""
+    page = ROOT / "build" / "site" / language / "index.html"
+    return page if folder(language).is_relative_to(ROOT / "lesson") and page.is_file() else None
