@@ -15,18 +15,9 @@ from mirada.training.finding import find_task
 from mirada.training.folders import locked
 from mirada.training.loop import train
 from mirada.training.options import options_for
-from mirada.training.stopping import Listener, StopTraining
+from training.tiny import StopAt
 
 TINY = {"steps": 7, "d_model": 6, "heads": 2, "seed": 3, "snapshots_every": 3}
-
-
-class StopAt(Listener):
-    def __init__(self, step):
-        self.step = step
-
-    def on_step(self, step, loss):
-        if step == self.step:
-            raise StopTraining
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +31,6 @@ def runs(tmp_path_factory):
     train("copy", out=outside, **TINY)
     (runs / "link").symlink_to(outside)
     (runs / "empty").mkdir()
-    (runs / "broken").mkdir()
-    (runs / "broken" / "run.json").write_text('{"task": []')
     return runs
 
 

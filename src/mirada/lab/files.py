@@ -1,6 +1,6 @@
 """What a run's folder says, read without torch: the list of runs is there at once.
 
-The files are those that `mirada.training` writes (see runs.py, metrics.py, snapshots.py, checkpoints.py).
+The files are those that `mirada.training` writes (see record.py, metrics.py, snapshots.py, checkpoints.py).
 """
 
 import json
@@ -13,27 +13,73 @@ from array import array
 from pathlib import Path
 from typing import Any
 
+from mirada.training.errors import TrainingError
+from mirada.training.files import replace_bytes
 from mirada.training.metrics import read_metrics
+
+RUN = "run.json"
 
 
 def run_folders(runs: Path) -> list[Path]:
     """The folders of runs that lie directly in `runs`; a link, which may lead anywhere, is none."""
     try:
-        found = [path for path in runs.iterdir() if not path.is_symlink() and (path / "run.json").is_file()]
+        return [path for path in runs.iterdir() if not path.is_symlink() and (path / RUN).is_file()]
     except OSError:
         return []
-    return [path for path in found if read_told(path) is not None]
 
 
-def read_told(folder: Path) -> dict[str, Any] | None:
-    """What run.json says; None where it is none."""
+def name_of(folder: Path) -> str:
+    """Its name as text: what is no UTF-8 in it could not be said."""
+    return os.fsencode(folder.name).decode(errors="replace")
+
+
+def read_told(folder: Path) -> dict[str, Any]:
+    """What run.json says. OSError where it cannot be read; ValueError names what is damaged in it."""
     try:
-        told = json.loads((folder / "run.json").read_bytes())
-        options, name = told["options"], told["task"]["name"]
-    except (OSError, ValueError, KeyError, TypeError):
+        told = json.loads((folder / RUN).read_bytes())
+    except (ValueError, RecursionError):
+        raise ValueError("JSON") from None
+    for name, kind in {"task": dict, "options": dict, "steps": int}.items():
+        if not isinstance(told, dict) or type(told.get(name)) is not kind:
+            raise ValueError(name)
+    if not isinstance(told["task"].get("name"), str):
+        raise ValueError("task")
+    sizes = [told["options"].get(name, 1) for name in ("d_model", "heads", "blocks")]
+    if not all(type(size) is int and size >= 1 for size in sizes):
+        raise ValueError("options")
+    return told
+
+
+def mark_cancelled(folder: Path, cancelled: bool) -> None:
+    """Say in run.json whether somebody has done with the run; training it on writes it without that word.
+
+    Where it cannot be written, only this lab knows.
+    """
+    path = folder / RUN
+    try:
+        told, begun = read_told(folder), path.stat()
+        if told.pop("cancelled", False) is cancelled:
+            return
+        if cancelled:
+            told["cancelled"] = True
+        replace_bytes(path, (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
+        os.utime(path, ns=(begun.st_atime_ns, begun.st_mtime_ns))  # it says when the run began
+    except (OSError, ValueError):
+        return
+
+
+def stamp(folder: Path, *more: str) -> list[tuple[int, int]] | None:
+    """Changes where somebody trains in it; None where there is no such folder."""
+    if not folder.is_dir():
         return None
-    known = isinstance(options, dict) and isinstance(name, str) and type(told.get("steps")) is int
-    return told if known else None
+    found = []
+    for name in (RUN, "checkpoints", *more):
+        try:
+            told = (folder / name).stat()
+            found.append((told.st_mtime_ns, told.st_ino))
+        except OSError:
+            found.append((0, 0))
+    return found
 
 
 def in_use(folder: Path) -> bool:
@@ -80,10 +126,10 @@ def count_parameters(checkpoint: Path) -> int | None:
 
 
 def read_lines(folder: Path) -> list[dict[str, Any]]:
-    """metrics.jsonl, ready for JSON, whatever numbers it holds."""
+    """metrics.jsonl, ready for JSON, whatever numbers it holds; none where it cannot be read."""
     try:
         lines = read_metrics(folder / "metrics.jsonl")
-    except OSError:
+    except (TrainingError, RecursionError):
         return []
     return [{name: finite(x) for name, x in line.items()} for line in lines]
 
@@ -102,7 +148,16 @@ def read_maps(folder: Path) -> list[dict[str, Any]]:
             for i, step in enumerate(steps)
             for kind, maps in sorted(tensors.items())
         ]
-    except (OSError, ValueError, KeyError, TypeError, IndexError, struct.error):
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        struct.error,
+        RecursionError,
+    ):
         return []
 
 

@@ -4,10 +4,20 @@ import json
 import subprocess
 import threading
 import time
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal
 
-from mirada.lab.files import count_parameters, in_use, last_checkpoint, read_lines, read_maps, step_of
+from mirada.lab.files import (
+    count_parameters,
+    in_use,
+    last_checkpoint,
+    name_of,
+    read_lines,
+    read_maps,
+    read_told,
+    step_of,
+)
 from mirada.lab.log import Log
 from mirada.lab.tasks import shown, tasks
 
@@ -22,10 +32,12 @@ class Job:
         options: those that the page shows.
         given: what the worker is told, on top of what is in the folder.
         error, warning: sentences.
+        damaged: one where its run.json cannot be read; it can then only be listed.
         wanted: what it shall be once its process has ended.
         began: its process has read all it needs, and trains.
         ended: what its process said last: whether the run came to its end.
         settled: nobody works on it.
+        stamp: that of its folder when it came to rest.
     """
 
     def __init__(self, folder: Path, task: str, options: dict[str, Any], steps: int):
@@ -37,6 +49,7 @@ class Job:
         self.score: dict[str, Any] | None = None
         self.error: Sentence | None = None
         self.warning: Sentence | None = None
+        self.damaged: Sentence | None = None
         self.lines: list[dict[str, Any]] = []
         self.maps: list[dict[str, Any]] = []
         self.log = Log()
@@ -46,24 +59,43 @@ class Job:
         self.ended: bool | None = None
         self.settled = threading.Event()
         self.since = time.time()
+        self.stamp: list[tuple[int, int]] | None = None
         self.ours = False
 
     @classmethod
-    def found(cls, folder: Path, told: dict[str, Any]) -> "Job":
-        """A run that lies in a folder, as its files say."""
+    def found(cls, folder: Path) -> "Job":
+        """A run that lies in a folder, as its files say. Raises OSError where it has been taken away."""
+        try:
+            told = read_told(folder)
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError) as error:
+            return cls.unreadable(folder, getattr(error, "strerror", None) or str(error))
         job = cls(folder, told["task"]["name"], options_in(told), told["steps"])
         checkpoint = last_checkpoint(folder)
         if checkpoint is not None:
             job.step, job.parameters = step_of(checkpoint), count_parameters(checkpoint)
         live = job.step < job.steps and in_use(folder)
-        job.state = "finished" if job.step >= job.steps else "running" if live else "paused"
-        job.since = (folder / "run.json").stat().st_mtime
+        rests: State = "cancelled" if told.get("cancelled") is True else "paused"
+        job.state = "finished" if job.step >= job.steps else "running" if live else rests
         for line in read_lines(folder):
             if live or line["step"] <= job.step:  # what came after the checkpoint will be done again
                 job.add_line(line)
-        job.log.close()
-        job.settled.set()
-        return job
+        return job.at_rest()
+
+    @classmethod
+    def unreadable(cls, folder: Path, reason: str) -> "Job":
+        """One whose run.json cannot be read: it is listed, and says so."""
+        job = cls(folder, "?", options_in({"options": {}}), 0)
+        job.state = "failed"
+        job.error = job.damaged = "lab.run_damaged", {"path": folder / "run.json", "reason": reason}
+        return job.at_rest()
+
+    def at_rest(self) -> "Job":
+        self.since = (self.folder / "run.json").stat().st_mtime
+        self.log.close()
+        self.settled.set()
+        return self
 
     def with_maps(self) -> "Job":
         """The same, with the maps of its file."""
@@ -98,6 +130,29 @@ class Job:
         self.maps = [maps for maps in self.maps if maps["step"] <= step]
         for line in self.lines:
             self.note_score(line)
+
+    def catch_up(self, now: "Job") -> None:
+        """Become what a later look at its files found, and say what is new."""
+        self.state, self.steps, self.parameters = now.state, now.steps, now.parameters
+        self.error, self.damaged = now.error, now.damaged
+        if now.lines[: len(self.lines)] != self.lines:  # it went on from a checkpoint that lies behind
+            both = zip_longest(self.lines, now.lines)
+            others = next((old, new) for old, new in both if old != new)
+            self.rewind(min(now.step, *(line["step"] - 1 for line in others if line)))
+            self.log.add("run", self.told(None))
+        new = len(self.lines)
+        for line in now.lines[new:]:
+            self.add_line(line)
+        known = {(maps["step"], maps["kind"]) for maps in self.maps}
+        for maps in now.maps:
+            if (maps["step"], maps["kind"]) not in known:
+                self.add_maps(maps)
+        self.step, self.score = now.step, now.score
+        # Steps and scores are in the lines; all else is said where it is another one.
+        told, said = self.told(None), [each.data for each in self.log.happenings if each.name == "run"][-1]
+        assert isinstance(said, dict)
+        if told != said | {"step": self.step, "score": self.score}:
+            self.log.add("run", told)
 
     def take(self, event: str, told: dict[str, Any]) -> bool:
         """What the worker says. True where the run's state is another one now."""
@@ -135,10 +190,10 @@ class Job:
     def told(self, place: int | None) -> dict[str, Any]:
         """What the page is told of it; `error` and `warning` are still to be said in a language."""
         return {
-            "id": self.folder.name,
+            "id": name_of(self.folder),
             "task": self.task,
             "family": tasks().get(self.task, {}).get("family")
-            or ("decoder" if self.task == "letters" else None),
+            or {"letters": "decoder", "images": "vision"}.get(self.task),
             "options": self.options,
             "state": self.state,
             "place": place,

@@ -17,7 +17,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from mirada.lab.files import last_checkpoint, read_told, run_folders, step_of
+from mirada.lab.files import in_use, last_checkpoint, mark_cancelled, name_of, run_folders, stamp, step_of
+from mirada.lab.following import follow
 from mirada.lab.job import Job
 from mirada.lab.problems import Problem
 from mirada.lab.tasks import steps_of
@@ -47,31 +48,48 @@ class Jobs:
     def all(self) -> list[dict[str, Any]]:
         """Each run as the page is told of it, the newest first."""
         with self.lock:
+            for name in list(self.jobs):
+                self.look_again(name)
             found = [(job.since, self.told(job)) for job in self.jobs.values()]
-            others = [folder for folder in run_folders(self.runs) if folder.name not in self.jobs]
+            others = [folder for folder in run_folders(self.runs) if name_of(folder) not in self.jobs]
         for folder in others:
-            job = self.read(folder)
-            if job is not None:
+            with suppress(OSError):  # it has just been taken away
+                job = Job.found(folder)
                 found.append((job.since, job.told(None)))
         return [told for _, told in sorted(found, key=lambda each: each[0], reverse=True)]
 
     def job(self, name: str) -> Job:
         """The run of that name, with its maps. Raises Problem 404."""
         with self.lock:
+            self.look_again(name)
             if name in self.jobs:
                 return self.jobs[name]
         for folder in run_folders(self.runs):
-            if folder.name == name and (job := self.read(folder)) is not None:
-                return job.with_maps()
+            if name_of(folder) == name:
+                with suppress(OSError):
+                    return self.followed(Job.found(folder).with_maps())
         raise Problem(404, "no_run")
 
-    def read(self, folder: Path) -> Job | None:
-        """A run that is not trained here; None where it has just been taken away."""
-        told = read_told(folder)
-        try:
-            return None if told is None else Job.found(folder, told)
-        except OSError:
-            return None
+    def look_again(self, name: str) -> None:
+        """Forget a run that rests where another program trained it since, or took it away: its files know."""
+        job = self.jobs.get(name)
+        if job is None or job.active:
+            return
+        now = stamp(job.folder)
+        if now is None or now != job.stamp or in_use(job.folder):
+            del self.jobs[name]
+            job.log.close()
+
+    def followed(self, job: Job) -> Job:
+        """A run that another program trains is kept, and its files read again and again until it rests."""
+        if not job.active:
+            return job
+        with self.lock:
+            known = self.jobs.setdefault(name_of(job.folder), job)
+        if known is job:
+            job.log.close(False)
+            threading.Thread(target=follow, args=(job, self.lock, lambda: self.closed), daemon=True).start()
+        return known
 
     def told(self, job: Job) -> dict[str, Any]:
         with self.lock:
@@ -109,6 +127,8 @@ class Jobs:
                 raise Problem(409, "run_active")
             if job.state == "finished":
                 raise Problem(409, "run_finished")
+            if job.damaged is not None:
+                raise Problem.with_sentence(409, *job.damaged)
             self.check_line()
             self.jobs[name] = job
             self.enqueue(job)
@@ -123,16 +143,18 @@ class Jobs:
             job = self.job(name)
             if job.active and not job.ours:
                 raise Problem(409, "run_foreign")
-            if not job.active and not (job.ours and job.state == "paused" and wanted == "cancelled"):
+            if not job.active and not (job.state == "paused" and wanted == "cancelled"):
                 raise Problem(409, "run_idle")
             if job.process is None:
                 if job in self.line:
                     self.line.remove(job)
+                self.jobs[name] = job
                 job.state = wanted
                 self.rest(job)
                 self.tell_line()
             else:
-                job.wanted = wanted
+                if job.wanted != "cancelled":  # who has done with it has the last word
+                    job.wanted = wanted
                 self.hang_up(job)
         job.settled.wait(PATIENCE)
         return job
@@ -241,6 +263,8 @@ class Jobs:
 
     def rest(self, job: Job) -> None:
         """Nobody works on it any more."""
+        mark_cancelled(job.folder, job.state == "cancelled")
+        job.stamp = stamp(job.folder)
         self.tell(job)
         if job.state != "paused":  # who looks on at a pause may see it end
             job.log.close()

@@ -69,7 +69,7 @@ class RunTold(BaseModel):
 
     id: str
     task: str
-    family: Literal["encoder", "decoder", "encoder_decoder"] | None
+    family: Literal["encoder", "decoder", "encoder_decoder", "vision"] | None
     options: Options
     state: State
     place: int | None
@@ -160,8 +160,8 @@ def answer(request: Request, job: Job, status: int = 200) -> Response:
 
 @api.get("/tasks", response_model=Tasks)
 def all_tasks() -> Response:
-    """What can be learnt."""
-    return JSONResponse({"tasks": list(tasks().values())})
+    """What can be learnt on the Train page; what reads pictures has a page of its own."""
+    return JSONResponse({"tasks": [task for task in tasks().values() if task["family"] != "vision"]})
 
 
 @api.get("/runs", response_model=Runs)
@@ -259,6 +259,8 @@ def answer_of(job: Job, text: str) -> dict[str, Any]:
     from mirada.lab.answers import answered
     from mirada.training.errors import TrainingError
 
+    if job.damaged is not None:
+        raise Problem.with_sentence(422, *job.damaged)
     try:
         return answered(job.folder, text)
     except TrainingError as error:
