@@ -54,6 +54,13 @@ export const firstPatch = (tokens: string[]): number => +(tokens[0] === "[CLS]")
 export const tokenOf = (tokens: string[], query: number): number =>
   Math.min(Math.max(query + firstPatch(tokens), 0), tokens.length - 1);
 
+/** How clearly each patch is seen: 1 is the one most looked at. The asker itself is no measure for the others, since it
+ *  may look at itself many times as much, as it always does through several blocks. */
+export const clearness = (patches: number[], asker: number): { top: number; clear: number[] } => {
+  const top = Math.max(...patches.filter((_, i) => i !== asker));
+  return { top, clear: patches.map((w) => Math.min(1, w / top)) };
+};
+
 /** The places most looked at, first the most; [CLS] is -1. */
 export const most = ({ patches, cls }: Gazed, count: number): { at: number; weight: number }[] =>
   [...patches.map((weight, at) => ({ at, weight })), ...(cls === null ? [] : [{ at: -1, weight: cls }])]

@@ -5,7 +5,7 @@ export type Point = [number, number];
 export const SIDE = 8;
 export const FULL = 16;
 const DOTS = 32;
-const BRUSH = 2.6; // dots on each side of the line
+const BRUSH = 2.8; // dots on each side of the line: then there is as much ink as in theirs
 const LARGEST = DOTS - 2 * BRUSH;
 
 export const blank = (): number[] => Array<number>(SIDE * SIDE).fill(0);

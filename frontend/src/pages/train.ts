@@ -94,7 +94,7 @@ export class Train implements Acts {
     if (memory !== before.memory) remember("train", JSON.stringify(memory));
     if (watched && before.watched?.run.id === watched.run.id) this.tell(before.watched.run, watched.run);
     if (!lost !== !before.lost) this.speak(this.say().plain(lost ? "say.lost" : "say.back"));
-    if (watched && atRest(watched.run) && watched.run.state === "finished" && this.state.tried.of !== watched.run.id && !this.state.asking && !this.state.tried.fault) void this.ask();
+    if (watched && atRest(watched.run) && watched.run.state === "finished" && watched.run.family !== "vision" && this.state.tried.of !== watched.run.id && !this.state.asking && !this.state.tried.fault) void this.ask();
   }
 
   /** For a screen reader: only that something began or ended. */

@@ -43,7 +43,7 @@ export const Chances = ({ say, probabilities, digits, blank }: { say: Say; proba
       <ol class={digits ? "columns sans" : "rows-in sans"} style={{ "--n": shown.length }}>
         {shown.map(({ label, share }, i) => (
           <li key={"c" + i} class={!blank && label === best.label ? "most" : undefined}>
-            <bdi>{label}</bdi><i style={{ "--v": blank ? 0 : 100 * share }} /><span>{blank ? "" : say.percent(Math.round(100 * share))}</span>
+            <bdi>{label}</bdi><i style={{ "--v": blank ? 0 : 100 * share }} /><span>{blank ? "" : share < 0.995 ? say.percent(Math.round(100 * share)) : shareText(share, say.language)}</span>
           </li>
         ))}
       </ol>

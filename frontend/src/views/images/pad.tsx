@@ -36,6 +36,7 @@ export const Pad = ({ say, cells, strokes, side, at, onStrokes, onCells, onAt }:
   return (
     <section class="pad">
       <div class="head"><h2>{say.rich("pad")}</h2><button type="button" class="btn" onClick={() => onCells(cells.map(() => 0))}>{say.rich("pad.clear")}</button></div>
+      <p class="hint">{say.rich("pad.hint")} {say.rich("pad.keys")}</p>
       <div class="paper-of" style={{ width: side + "px", height: side + "px" }}
         onPointerDown={(e) => {
           if (e.button) return;
@@ -62,7 +63,6 @@ export const Pad = ({ say, cells, strokes, side, at, onStrokes, onCells, onAt }:
           ))}
         </div>
       </div>
-      <p class="hint">{say.rich("pad.hint")} {say.rich("pad.keys")}</p>
     </section>
   );
 };

@@ -136,7 +136,7 @@ export const Screen = ({ s, id, acts }: { s: State; id: string; acts: Acts }) =>
                 {digit && <Pad say={say} cells={shown.cells} strokes={s.strokes} side={largest} at={s.at} onStrokes={(x) => acts.draw(x)} onCells={(x) => acts.ink(x)} onAt={(x) => acts.change({ at: x })} />}
                 {waiting ? <Learn say={say} run={s.run} busy={s.busy} onStart={() => acts.learn()} /> : (digit || shot.png) ? (
                   <section class="seen">
-                    {digit && <div class="head"><h2>{say.rich("reads")}</h2><span class="hint">{say.rich("reads.hint")}</span></div>}
+                    {digit && <div class="head"><h2>{say.rich("reads")}</h2></div>}
                     <Picture say={say} id={id} shot={shot} width={largest} alt={say.plain("picture.of", { what, rows: String(rows), columns: String(columns) })}
                       tokens={seen?.tokens ?? null} table={table} query={shown.query} hovered={s.hovered}
                       onChoose={(query) => acts.show({ query })} onHover={(hovered) => acts.change({ hovered })} />

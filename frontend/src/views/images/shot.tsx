@@ -1,4 +1,4 @@
-import { firstPatch, gazed, most, tokenOf, type Gazed, type Table } from "../../images/gaze";
+import { clearness, firstPatch, gazed, most, tokenOf, type Table } from "../../images/gaze";
 import { SIDE, FULL } from "../../images/strokes";
 import { shareText } from "../../train/numbers";
 import { px } from "../labels";
@@ -36,17 +36,14 @@ interface Props {
 }
 
 /** Paper over each patch, the thicker the less it is looked at: what is looked at most is seen clearly. */
-const Veil = ({ gaze, place, side }: { gaze: Gazed; place(at: number): [number, number]; side: number }) => {
-  const top = Math.max(...gaze.patches);
-  return (
-    <g fill="var(--paper)">
-      {gaze.patches.map((w, i) => {
-        const [x, y] = place(i);
-        return <rect x={px(x)} y={px(y)} width={px(side)} height={px(side)} fill-opacity={+(VEIL * (1 - w / top)).toFixed(3)} />;
-      })}
-    </g>
-  );
-};
+const Veil = ({ clear, place, side }: { clear: number[]; place(at: number): [number, number]; side: number }) => (
+  <g fill="var(--paper)">
+    {clear.map((c, i) => {
+      const [x, y] = place(i);
+      return <rect x={px(x)} y={px(y)} width={px(side)} height={px(side)} fill-opacity={+(VEIL * (1 - c)).toFixed(3)} />;
+    })}
+  </g>
+);
 
 /** The picture with its numbered patches, and over it where one of them looks. Each patch is a radio button. */
 export const Picture = (props: Props) => {
@@ -59,6 +56,7 @@ export const Picture = (props: Props) => {
   const gaze = table && tokens && gazed(table, tokens, seen);
   const asker = tokens ? tokenOf(tokens, seen) - firstPatch(tokens) : seen;
   const first = gaze && most(gaze, 1)[0].at;
+  const veil = gaze && clearness(gaze.patches, asker);
   const share = (w: number | undefined) => (w === undefined ? "" : shareText(w, say.language));
   const frame = (at: number, colour: string, key: string) => {
     const [x, y] = place(at);
@@ -96,7 +94,7 @@ export const Picture = (props: Props) => {
       <div class="frame" style={{ width: px(width) + "px", height: px(height) + "px" }}>
         <svg class={shot.png === null ? "gaze cells-of" : "gaze"} role="img" aria-label={alt} width={px(width)} height={px(height)} viewBox={`0 0 ${px(width)} ${px(height)}`}>
           <Base shot={shot} width={width} height={height} />
-          {gaze && Veil({ gaze, place, side })}
+          {veil && Veil({ clear: veil.clear, place, side })}
           <path class="cut" d={lines} />
           <g class="numbers-of" font-size={small ? 9 : 12}>
             {Array.from({ length: rows * columns }, (_, i) => {
@@ -117,9 +115,9 @@ export const Picture = (props: Props) => {
           ))}
         </div>
       </div>
-      {gaze && (
+      {veil && (
         <p class="veils sans" aria-hidden="true">
-          <span class="veil-key" /><span>{say.rich("veil.none", { p: share(Math.max(...gaze.patches)) })}</span><span>{say.rich("veil.full")}</span>
+          <span class="veil-key" /><span>{say.rich("veil.none", { p: share(veil.top) })}</span><span>{say.rich("veil.full")}</span>
         </p>
       )}
     </fieldset>

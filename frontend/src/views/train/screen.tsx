@@ -80,7 +80,7 @@ export const Screen = ({ s, id, acts }: Props) => {
               {s.watched && s.watched.metrics.length > 0 && <CurveTable say={say} metrics={s.watched.metrics} />}
             </div>
             <div class="p3">
-              {run && <Try say={say} id={id} run={run} task={task} tried={s.tried} width={s.width} busy={s.asking}
+              {run && run.family !== "vision" && <Try say={say} id={id} run={run} task={task} tried={s.tried} width={s.width} busy={s.asking}
                 onTry={(change) => acts.change((was) => ({ tried: { ...was.tried, ...change } }))} onAsk={acts.ask} />}
             </div>
           </div>
