@@ -1,34 +1,17 @@
-"""Calling a student's function: what it gives, or in a sentence why it failed."""
+"""Calling a student's function: what it gives, or why it failed."""
 
 import copy
 import inspect
-import linecache
-import sysconfig
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from mirada.exercises.exercise import Odd, is_empty
+from mirada.exercises.failing import Failure, explained
 from mirada.exercises.numbers import alike, numbers
-
-OURS = str(Path(__file__).parents[1])
-OTHERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-LONGEST = 200  # letters of an error's message that a sentence can bear
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An exception that the function let out."""
-
-    kind: str
-    message: str
-    line: int | None  # of the student's own code, where it can be found
-    code: str
 
 
 @dataclass(frozen=True)
@@ -103,15 +86,3 @@ def takes(function: Callable[..., Any], count: int) -> bool:
     except TypeError:
         return False
     return True
-
-
-def explained(error: BaseException) -> Failure:
-    """The exception, and the last line of the student's own code on the way to it."""
-    message = " ".join(str(error).split()).removesuffix(".")
-    message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
-    line, code = None, ""
-    for frame, number in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if not file.startswith((OURS, *OTHERS)) or file.startswith(OURS + "/exercises/book"):
-            line, code = number, linecache.getline(file, number, frame.f_globals).strip()
-    return Failure(type(error).__name__, message.replace("`", "'"), line, code)

@@ -10,6 +10,7 @@ import os
 import sys
 from pathlib import Path
 
+from mirada.exercises.failing import explained
 from mirada.exercises.progress import TOLD
 
 
@@ -42,8 +43,6 @@ def plain(code: str) -> str:
 
 def run(path: Path) -> None:
     """A script ends where it fails; in a notebook the next cell still has its turn."""
-    from mirada.exercises.running import explained
-
     namespace = {"__name__": "__main__", "__file__": str(path), "display": print}
     for name, code in pieces(path):
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -27,7 +28,7 @@ class Values(Exercise):
     def judge(self, answer: Any) -> Verdict:
         if callable(answer) and not hasattr(answer, "__array__"):
             return self.not_yet("verdict.no_value")
-        given, expected = numbers(answer), numbers(self.solution())
+        given, expected = numbers(answer), self.expected
         if self.agree(given, expected):
             return self.correct
         for hint, wrong in self.mistakes.items():
@@ -52,6 +53,10 @@ class Values(Exercise):
             return self.not_yet("verdict.number")
         place = int((far > self.tolerance).int().argmax()) + 1
         return self.not_yet("verdict.place", place=place)
+
+    @cached_property
+    def expected(self) -> Tensor:
+        return numbers(self.solution())
 
     @property
     def solution_value(self) -> str:
