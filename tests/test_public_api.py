@@ -13,7 +13,7 @@ import pytest
 import mirada
 
 # A shape as it is written: (batch, heads, length, head_dim), (…, queries, d), (length,).
-SHAPE = re.compile(r"\((?:…|\.\.\.|batch|length|queries)(?:=\S+)?,[^()]*\)")
+SHAPE = re.compile(r"\((?:…|\.\.\.|batch|length|queries|channels)(?:=\S+)?,[^()]*\)")
 NAMES = [name for name in mirada.__all__ if name != "__version__"]
 SIGNATURES = {
     "attention": "(query, key, value, mask=None, *, temperature=1.0, dropout=0.0)",
@@ -45,6 +45,14 @@ SIGNATURES = {
     "Look.top": "(self, k=16, heads=None, rows=None)",
     "Look.scene": "(self, head, sample=0, tokens=None, rows=None)",
     "Gaze.rollout": "(self, rows=None, sample=0)",
+    "Gaze.overlay": "(self, image, *, layer=-1, head=None, query='[CLS]', grid=None, registers=0, "
+    "temperature=1.0, sample=0, language='en')",
+    "patches": "(images, size)",
+    "unpatch": "(sequence, size, grid)",
+    "crop": "(images, size)",
+    "pad": "(images, size)",
+    "from_vit": "(theirs)",
+    "VisionTransformer.forward": "(self, images)",
     "Gaze.save": "(self, path, dtype=torch.float32)",
     "edits.block_look": "(query=None, key=None, *, modules=(), heads=None)",
     "edits.ablate_head": "(*, modules=(), heads=None, mean=False)",

@@ -26,6 +26,7 @@ from mirada.views.figure_bars import temperatures as temperatures
 from mirada.views.figure_block import block as block
 from mirada.views.figure_cells import numbers as numbers
 from mirada.views.figure_cells import places as places
+from mirada.views.figure_overlay import overlay as overlay
 from mirada.views.figure_patches import patches as patches
 from mirada.views.figure_waves import sinusoids as sinusoids
 from mirada.views.scene import Scene

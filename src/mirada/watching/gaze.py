@@ -2,17 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
+from mirada.catalogue import Language
 from mirada.watching.asking import Which
 from mirada.watching.call import Call, bytes_of
 from mirada.watching.joining import begun, continues, join
 from mirada.watching.look import Kind, Look
 from mirada.watching.prints import table
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CLS = "[CLS]"
+Query = str | int | tuple[int, int]
 Key = tuple[str, str]  # path and kind
 
 
@@ -125,6 +131,44 @@ class Gaze(Looks):
             carried = (carried + mixed) / 2
             carried = carried / carried.sum(-1, keepdim=True)
         return carried
+
+    def overlay(
+        self,
+        image: Tensor,
+        *,
+        layer: int | str | None = -1,
+        head: int | None = None,
+        query: Query = CLS,
+        grid: tuple[int, int] | None = None,
+        registers: int = 0,
+        temperature: float = 1.0,
+        sample: int = 0,
+        language: Language = "en",
+    ) -> "Figure":
+        """Whom one patch, or [CLS], looks at, laid over the picture, as `mirada.figures.overlay` draws it.
+
+        Args:
+            image: what the model read, (channels, height, width) from 0 to 1.
+            layer: as in `gaze[layer]`; None for all of them, as `rollout` goes through them.
+            head: one of the layer's; None for the mean of all.
+            query: "[CLS]", "register 0", the number of a patch, from 0 row after row, or its (row, column).
+            grid: rows and columns of patches, where squares do not cut `image` into as many.
+            registers: how many tokens stand between [CLS] and the patches, as in DINOv2 with registers.
+            temperature: divides the scores, as everywhere.
+            sample: of the batch.
+            language: "en" or "es".
+
+        Raises:
+            ValueError: another number of tokens than of patches, [CLS] and registers, a query that is not
+                there, a layer of another kind, or what `mirada.figures.overlay` refuses.
+            ImportError: matplotlib is missing.
+        """
+        from mirada.views.figure_overlay import overlay
+        from mirada.watching.patched import patched
+
+        sides = (image.shape[-2], image.shape[-1])
+        seen = patched(self, sides, layer, head, query, grid, registers, temperature, sample, language)
+        return overlay(image, seen.weights, beside=seen.beside, query=seen.query, language=language)
 
     def to_dict(self) -> dict[str, Any]:
         """What there is, in plain Python, ready for JSON; the tables come from `.weights()`."""
