@@ -1,15 +1,16 @@
 """A gaze laid over a picture: what is looked at is seen, and white hides the rest."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mirada.catalogue import Language, say
+from mirada.views import figure_beside as legend
 from mirada.views import figure_layout as layout
 from mirada.views import figure_parts as parts
 from mirada.views import figure_text as text
+from mirada.views.figure_beside import KEY, LINE, VEIL, Place
 from mirada.views.figure_parts import CORAL, WHITE
-from mirada.views.figure_text import EDGE, INK, INK2
-from mirada.views.terminal import percent
+from mirada.views.figure_text import EDGE, INK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,15 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from torch import Tensor
 
-Place = tuple[int, int]
-
-CORAL_TEXT = "#B93A23"  # the same, written
-KEY = "#176B8A"  # who is looked at
-PAPER = "#EFEAE0"  # what a bar could still fill
-VEIL = 0.94  # of white over what is not looked at: one still knows what is there
-# Points: the picture; the least sheet; a line of the legend, its scale, a bar of weight 1, a number after it.
-WIDE, TALLEST, NARROWEST = 430.0, 430.0, 300.0
-LINE, SCALE, TRACK, NUMBER = 15.0, 92.0, 54.0, 32.0
+WIDE, TALLEST, NARROWEST = 430.0, 430.0, 300.0  # points: the picture, and the least sheet
 ROOMY, THINNEST = 12.0, 0.5  # points of a patch in which a line can be read, and of a line
 FINE = 600  # pixels of a side: in a smaller picture, patches would not end where they do
 MOST_PIXELS = 4_000_000
@@ -70,7 +63,7 @@ def overlay(
     with text.drawing(beside):
         wide = min(WIDE, TALLEST * width / height)
         tall = wide * height / width
-        entries = _entries(query, first, table, language)
+        entries = legend.entries(query, first, table, language)
         lines = max(2, len(entries) + bool(masked.any()), len(beside) + bool(beside))
         sheet = 4 + max(wide, WIDE if beside else NARROWEST)
         made, ax = layout.canvas(sheet, tall + 18 + LINE * lines + 8)
@@ -88,16 +81,16 @@ def overlay(
                 _frame(ax, at, side, WHITE, 4.0, "halo")
                 _frame(ax, at, side, colour, 2.2, name)
         below = tall + 18
-        _scale(ax, below, top, language)
+        legend.scale(ax, below, top, language)
         for line, (colour, entry) in enumerate(entries):
-            _entry(ax, below + LINE * line, entry, edgecolor=colour, facecolor="none", linewidth=1.8)
+            legend.entry(ax, below + LINE * line, entry, edgecolor=colour, facecolor="none", linewidth=1.8)
         if masked.any():
             said = say("page.figure_masked", language)
-            _entry(ax, below + LINE * len(entries), said, **parts.MASKED, linewidth=0.6)
+            legend.entry(ax, below + LINE * len(entries), said, **parts.MASKED, linewidth=0.6)
         if beside:
             together = float(table.sum(where=~masked))
-            _bars(ax, sheet - 2, below, beside, (together, rows * columns), query, language)
-        return made.told(_alternative(table, masked, beside, query, language))
+            legend.bars(ax, sheet - 2, below, beside, (together, rows * columns), query, language)
+        return made.told(legend.alternative(table, masked, beside, query, language))
 
 
 def _pixels(image: "Tensor") -> "np.ndarray":
@@ -186,115 +179,3 @@ def _frame(
     corner = 2 + at[1] * side[0], 2 + at[0] * side[1]
     style = {"facecolor": "none", "edgecolor": colour, "linewidth": linewidth, "joinstyle": "miter"}
     ax.add_patch(Rectangle(corner, *side, **style, gid=name, zorder=4))
-
-
-def _scale(ax: "Axes", top: float, most: float, language: Language) -> None:
-    """From the veil to what is seen clearly."""
-    import numpy as np
-    from matplotlib.patches import Rectangle
-
-    limits = ax.get_xlim(), ax.get_ylim()
-    ink = np.array([[[90, 82, 72]]]) / 255
-    veil = VEIL * (1 - np.linspace(0, 1, 96))[None, :, None]
-    place = {"extent": (2, 2 + SCALE, top + 4, top - 4), "interpolation": "none", "aspect": "auto"}
-    ax.imshow((1 - veil) * ink + veil, **place)
-    ax.set(xlim=limits[0], ylim=limits[1])
-    ax.add_patch(Rectangle((2, top - 4), SCALE, 8, facecolor="none", edgecolor=EDGE, linewidth=0.6))
-    ax.hlines(top + 2, 4, SCALE, color=WHITE, linewidth=2.6)
-    ax.hlines(top + 2, 4.6, SCALE - 0.6, color=INK, linewidth=1.4)
-    style: dict[str, Any] = {"va": "top", "fontsize": 7.5, "color": INK2, **text.plain()}
-    ax.text(2, top + 6, "0", ha="left", **style)
-    ax.text(2 + SCALE, top + 6, _share(most, language), ha="right", **style)
-    ax.text(2, top + 16, say("page.figure_weight_of_patch", language), ha="left", **style | {"fontsize": 8})
-
-
-def _entries(
-    query: str | Place | None, first: Place | None, table: "np.ndarray", language: Language
-) -> list[tuple[str, str]]:
-    """What the frames mean: a colour and its sentence each."""
-    columns = table.shape[1]
-    found = []
-    if query is not None and query == first:
-        name, share = _name(query, columns, language), _share(float(table[first]), language)
-        return [(CORAL, say("page.figure_gaze_itself", language, name=name, share=share))]
-    if query is not None:
-        name = _name(query, columns, language)
-        found.append((CORAL, say("page.figure_gaze_query", language, name=name)))
-    if first is not None:
-        name, share = _name(first, columns, language), _share(float(table[first]), language)
-        found.append((KEY, say("page.figure_gaze_most", language, name=name, share=share)))
-    return found
-
-
-def _name(at: str | Place, columns: int, language: Language) -> str:
-    if isinstance(at, str):
-        return text.shortened(at)
-    return say("page.figure_patch_name", language, patch=at[0] * columns + at[1])
-
-
-def _entry(ax: "Axes", middle: float, said: str, **style: Any) -> None:
-    from matplotlib.patches import Rectangle
-
-    left = SCALE + 24
-    ax.add_patch(Rectangle((left, middle - 4), 8, 8, **style))
-    ax.text(left + 14, middle, said, va="center_baseline", fontsize=8, color=INK2, **text.plain())
-
-
-def _bars(
-    ax: "Axes",
-    right: float,
-    top: float,
-    beside: Mapping[str, float],
-    patches: tuple[float, int],
-    query: str | Place | None,
-    language: Language,
-) -> None:
-    """Of each token that is no patch, and of all patches together, how much it is looked at."""
-    from matplotlib.patches import Rectangle
-
-    together = say("page.figure_gaze_patches", language, count=patches[1])
-    style = {"va": "center_baseline", "fontsize": 8, **text.plain()}
-    for line, (name, weight) in enumerate([*beside.items(), (together, patches[0])]):
-        middle, left = top + LINE * line, right - NUMBER - TRACK
-        colour = CORAL_TEXT if name == query else INK2
-        ax.text(left - 6, middle, text.shortened(name), ha="right", color=colour, **style)
-        ax.add_patch(Rectangle((left, middle - 3), TRACK, 6, facecolor=PAPER, linewidth=0))
-        ax.add_patch(
-            Rectangle((left, middle - 3), TRACK * weight, 6, facecolor=INK, linewidth=0, gid="weight")
-        )
-        ax.text(right, middle, _share(weight, language), ha="right", color=INK, **style)
-
-
-def _share(weight: float, language: Language) -> str:
-    """61 %, 6.1 %, and <0.1 % for one that is there but would round to none."""
-    if 0 < weight < 0.0005:
-        return "<" + percent(0.001, language, 1)
-    return percent(weight, language, 1 if weight < 0.0995 else 0)
-
-
-def _alternative(
-    table: "np.ndarray",
-    masked: "np.ndarray",
-    beside: Mapping[str, float],
-    query: str | Place | None,
-    language: Language,
-) -> str:
-    """The three patches that are looked at most, and all that is no patch."""
-    rows, columns = table.shape
-    places = [divmod(int(at), columns) for at in (-table).argsort(axis=None, kind="stable")]
-    told = [
-        say(
-            "page.figure_gaze_told",
-            language,
-            name=_name(at, columns, language),
-            row=at[0],
-            column=at[1],
-            share=_share(float(table[at]), language),
-        )
-        for at in places[:3]
-        if not masked[at]
-    ]
-    told += [f"{name}: {_share(weight, language)}" for name, weight in beside.items()]
-    key = "page.figure_alt_overlay" if query is None else "page.figure_alt_overlay_of"
-    name = "" if query is None else _name(query, columns, language)
-    return say(key, language, rows=rows, columns=columns, name=name, lines="; ".join(told))
