@@ -1,4 +1,4 @@
-"""What stands below an overlay: its scale, its frames, the tokens that are no patches; and all of it in words."""
+"""What stands below an overlay: its scale, its frames, the tokens that are no patches; and all in words."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -166,8 +166,10 @@ class Gaze(Looks):
         from mirada.views.figure_overlay import overlay
         from mirada.watching.patched import patched
 
-        sides = (image.shape[-2], image.shape[-1])
-        seen = patched(self, sides, layer, head, query, grid, registers, temperature, sample, language)
+        *_, height, width = image.shape
+        seen = patched(
+            self, (height, width), layer, head, query, grid, registers, temperature, sample, language
+        )
         return overlay(image, seen.weights, beside=seen.beside, query=seen.query, language=language)
 
     def to_dict(self) -> dict[str, Any]:
