@@ -3,7 +3,7 @@
 from mirada.exercises.functions import Function, draw
 
 
-def patches(image, size):
+def cut_patches(image, size):
     channels, height, width = image.shape
     rows, columns = height // size, width // size
     cut = image.view(channels, rows, size, columns, size)
@@ -19,7 +19,7 @@ def cut(image, size, order):
 
 exercise = Function(
     "cut_patches",
-    patches,
+    cut_patches,
     cases=[(draw(3, 10, 15), 5), (draw(2, 21, 6), 3), (draw(3, 4, 4), 2)],
     mistakes={
         "only_reshaped": lambda image, size: image.reshape(-1, image.shape[0] * size * size),
@@ -33,7 +33,7 @@ exercise = Function(
             .reshape(-1, image.shape[0] * size * size)
         ),
         "channels_apart": lambda image, size: cut(image, size, (1, 3, 0, 2, 4)).reshape(-1, size * size),
-        "grid_kept": lambda image, size: patches(image, size).reshape(
+        "grid_kept": lambda image, size: cut_patches(image, size).reshape(
             image.shape[1] // size, image.shape[2] // size, -1
         ),
     },
