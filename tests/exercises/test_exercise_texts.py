@@ -76,6 +76,6 @@ def test_a_language_can_be_chosen_and_what_was_said_changes_with_it():
     assert repr(verdict).startswith("Not yet. That is the variance")
     set_language("es")
     assert repr(verdict).startswith("Todavía no. Esa es la varianza")
-    assert "desviación típica" in repr(exercises.sqrt_d)
+    assert "desviación estándar" in repr(exercises.sqrt_d)
     with pytest.raises(ValueError, match="'fr'; expected one of es, en"):
         set_language("fr")
