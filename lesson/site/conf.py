@@ -32,6 +32,7 @@ exclude_patterns = ["README.md"]
 
 # Without MathJax: formulas are MathML, which browsers draw themselves.
 html_math_renderer = "mathml"
+default_role = "code"  # in docstrings
 myst_enable_extensions = ["colon_fence", "dollarmath", "smartquotes"]
 myst_links_external_new_tab = False
 suppress_warnings: list[str] = []
@@ -56,10 +57,22 @@ html_theme = "furo"
 html_title = WORDS[language]["project"]
 html_static_path = ["static"]
 templates_path = ["templates"]
+html_favicon = "static/icon.svg"
 html_css_files = ["mirada.css"]
 html_js_files = [("place.js", {"defer": "defer"})]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it fetches each page found, which a browser refuses for files on disk
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/switch.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_context = {"words": WORDS[language], "other_language": other}
 html_theme_options = {
     "light_css_variables": {},

@@ -14,8 +14,7 @@ def draw(translator, node, block: bool) -> None:
     except MathError as error:
         log.warning("this formula cannot be written as MathML: %s (%s)", node.astext(), error, location=node)
         raise nodes.SkipNode from None
-    # A wide formula scrolls by itself, so it must be within reach of the keyboard.
-    frame = '<div class="formula" role="group" tabindex="0">' if block else ""
+    frame = '<div class="formula">' if block else ""
     translator.body.append(frame + drawn + ("</div>\n" if block else ""))
     raise nodes.SkipNode
 

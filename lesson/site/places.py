@@ -63,13 +63,14 @@ def explicit(document) -> list[str]:
 
 def counterparts(language: str, other: str) -> dict[str, str]:
     """The page of the other language, for each of this one."""
-    pairs = zip(chapters(language), chapters(other), strict=True)
-    return {"index": "index", "api": "api"} | {ours.name: theirs.name for ours, theirs in pairs}
+    theirs = {chapter.number: chapter.name for chapter in chapters(other)}
+    ours = {each.name: theirs[each.number] for each in chapters(language) if each.number in theirs}
+    return {name: name for name in ("index", "api", "search")} | ours
 
 
 def add_links(app, page, template, context, doctree):
     other = context["other_language"]
-    there = counterparts(app.config.language, other).get(page, page if page == "search" else "index")
+    there = counterparts(app.config.language, other).get(page, "index")
     context["other_page"] = f"../{other}/{there}.html"
     names = {chapter.name for chapter in chapters(app.config.language)}
     context["notebook"] = f"{page}.ipynb" if page in names else None
