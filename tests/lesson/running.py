@@ -64,6 +64,7 @@ def readable(chapter):
     text = NUMBER.sub("", prose(chapter))
     text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"`[^`]*`", "", text)
+    text = re.sub(r"^\$\$$.*?^\$\$$", "", text, flags=re.DOTALL | re.MULTILINE)  # formulas define
     return re.sub(r"\]\([^)]*\)", "]", text)
 
 

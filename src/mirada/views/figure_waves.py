@@ -61,7 +61,7 @@ def sinusoids(length: int, d_model: int, *, language: Language = "en") -> "Figur
         ]
         style = {"loc": "upper left", "bbox_to_anchor": (0, -34), "bbox_transform": points_from(ax)}
         key(ax, entries, ncols=3, columnspacing=1.4, **style | {"handlelength": 1.0})
-        first, longest = (text.number(period(i, d_model), language) for i in (0, d_model - 1))
+        first, longest = (_rounded(period(j, d_model), language) for j in (0, d_model - 1))
         said = {"last": length - 1, "width": d_model, "first": first, "longest": longest}
         return made.told(say("page.figure_alt_sinusoids", language, **said))
 
