@@ -19,7 +19,7 @@ from mirada.views.figures import alternative
 
 FACTS = json.loads((Path(__file__).parents[1] / "facts.json").read_text("utf-8"))
 ENGLISH, SPANISH = chapters("en"), chapters("es")
-PAIRS = list(zip(ENGLISH, SPANISH, strict=True))
+PAIRS = [(ours, theirs) for ours in ENGLISH for theirs in SPANISH if ours.number == theirs.number]
 BOTH = [*ENGLISH, *SPANISH]
 # What must be computed: decimals, shares, thousands, and whole numbers of three digits that are no year.
 UNCHECKED = re.compile(r"\d[.,]\d|\d\s?%|\d[\u202f\u00a0 ]\d{3}\b|\b(?!(?:19|20)\d\d\b)\d{3,}")
@@ -59,10 +59,13 @@ def test_the_code_runs_and_every_figure_can_be_heard(ran, chapter):
     assert [figure for figure in ran(chapter).figures if not alternative(figure)] == []
 
 
+def test_both_languages_have_the_same_chapters():
+    assert [each.number for each in ENGLISH] == [each.number for each in SPANISH]
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids=pair_named)
 def test_both_languages_have_the_same_code(pair):
     english, spanish = pair
-    assert english.number == spanish.number
     assert [*map(bones, code_cells(english))] == [*map(bones, code_cells(spanish))]
 
 
