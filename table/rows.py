@@ -14,6 +14,7 @@ class Row:
     task: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     goal: tuple[str, float] | None = None  # a share that must be reached
+    seeds: int = 1  # how many runs, each with the next seed
 
     def __post_init__(self):
         object.__setattr__(self, "task", self.task or self.name)
@@ -41,5 +42,12 @@ ROWS = [
     Row("reverse-seq2seq", "up to eight digits backwards, one by one", goal=("sequences", 0.99)),
     Row("numbers-es", "a number in Spanish words, in digits", goal=("sequences", 0.99)),
     Row("numbers-en", "a number in English words, in digits", goal=("sequences", 0.99)),
+    Row("digits", "which digit a picture of 8 × 8 pixels is", goal=("sequences", 0.97), seeds=5),
+    Row(
+        "digits, no positions",
+        "the same, by a model that sees a bag of patches",
+        "digits",
+        {"positions": "none"},
+    ),
     Row("letters", f"the next letter of {TEXT.name}, whose last tenth is unseen", str(TEXT)),
 ]

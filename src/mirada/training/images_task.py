@@ -1,6 +1,7 @@
 """Tasks on pictures: who writes one says the pictures and what each of them is."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import torch
@@ -42,9 +43,6 @@ class ImagesTask(Task):
     held_out: ClassVar[float] = 0.25
     train_size = validation_size = EVERY
 
-    def __init__(self):
-        self.names: dict[int, str] = {}  # by its fingerprint: what a picture is called
-
     @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of patches."""
@@ -55,6 +53,13 @@ class ImagesTask(Task):
         int64; and what each is called, as `read` knows it.
         """
         raise NotImplementedError
+
+    @cached_property
+    def found(self) -> tuple[Batch, Tensor, dict[int, str]]:
+        """The pictures, which are read once; their fingerprints, and by these what they are called."""
+        every, names = self.pictures()
+        marks = torch.cat([fingerprints(every[i : i + ABREAST]) for i in range(0, len(every), ABREAST)])
+        return every, marks, dict(zip(marks.tolist(), names, strict=True))
 
     def pixels(self, picture: Picture) -> Tensor:
         """A picture of anybody's as one of this task: (channels, side, side) uint8."""
@@ -70,9 +75,7 @@ class ImagesTask(Task):
 
     def data(self, seed: int) -> tuple[Batch, Batch]:
         """A share of each label is kept for the examination; a picture that was learnt from is not."""
-        every, names = self.pictures()
-        marks = torch.cat([fingerprints(every[i : i + ABREAST]) for i in range(0, len(every), ABREAST)])
-        self.names = dict(zip(marks.tolist(), names, strict=True))
+        every, marks, _ = self.found
         order = torch.randperm(len(every), generator=torch.Generator().manual_seed(seed))
         kept = torch.zeros(len(every), dtype=torch.bool)
         for label in range(len(self.labels)):
@@ -97,9 +100,9 @@ class ImagesTask(Task):
         return (self.pixels(open_picture(text))[None],)
 
     def show(self, batch: Batch, index: int) -> tuple[str, str]:
-        """What it is called, if `data` gave it, and what it is."""
+        """What it is called, and what it is."""
         mark = int(fingerprints(batch[index : index + 1]))
-        return self.names.get(mark, ""), self.labels[int(batch.targets[index])]
+        return self.found[2][mark], self.labels[int(batch.targets[index])]
 
     def answer(self, model: nn.Module, text: str) -> Answer:
         (pictures,) = placed(self.read(text), model)

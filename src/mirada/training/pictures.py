@@ -60,8 +60,7 @@ def open_picture(source: str | Path | bytes, name: str = "") -> Picture:
         name: what an error calls it: the path, where there is one, unless given.
 
     Raises:
-        PictureError: it cannot be read, is none, is damaged or too large.
-        ModuleNotFoundError: Pillow is not installed.
+        PictureError: it cannot be read, is none, is damaged or too large; or Pillow is not installed.
     """
     name = name or ("picture" if isinstance(source, bytes) else str(source))
     data = source if isinstance(source, bytes) else bytes_of(Path(source), name)
@@ -69,8 +68,10 @@ def open_picture(source: str | Path | bytes, name: str = "") -> Picture:
         raise PictureError("picture.empty", name=name)
     if len(data) > MOST_BYTES:
         raise PictureError("picture.large", name=name, most=MOST_BYTES // 10**6)
-    from PIL import Image, UnidentifiedImageError
-
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ModuleNotFoundError as error:
+        raise PictureError("picture.no_pillow") from error
     # Pillow warns of what is odd in a file: nobody can do anything about it, and either it is read or not.
     # The filters of warnings belong to all threads; and one large picture at a time is enough for a memory.
     with ONE_AT_A_TIME, warnings.catch_warnings():

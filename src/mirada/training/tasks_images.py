@@ -15,6 +15,16 @@ from mirada.training.images_task import ImagesTask, in_grey
 from mirada.training.pictures import Picture, PictureError, open_picture
 from mirada.training.task import Batch
 
+# A few hundred pictures, many times: pictures have less to learn from than rows of symbols have.
+LEARNT = {
+    "epochs": 60,
+    "d_model": 64,
+    "heads": 4,
+    "blocks": 2,
+    "schedule": "cosine",
+    "warmup": 50,
+    "lr": 2e-3,
+}
 LEAST = 2  # pictures of a class: one to learn from, one to be examined on
 
 
@@ -31,7 +41,7 @@ class Digits(ImagesTask):
     labels = "0123456789"
     side, patch, channels, brightest = 8, 2, 1, 16
     train_size, validation_size = 1347, 450
-    defaults: ClassVar = {"epochs": 60, "d_model": 64, "heads": 4, "blocks": 2, "schedule": "cosine"}
+    defaults: ClassVar = LEARNT
 
     def pictures(self) -> tuple[Batch, Sequence[str]]:
         try:
@@ -85,10 +95,9 @@ class ImageFolder(ImagesTask):
     """
 
     name = "images"
-    defaults: ClassVar = {"epochs": 60, "d_model": 64, "heads": 4, "blocks": 2, "schedule": "cosine"}
+    defaults: ClassVar = LEARNT
 
     def __init__(self, folder: str | Path, side: int = 64, patch: int = 8, labels: Sequence[str] = ()):
-        super().__init__()
         if side < patch or side % patch:
             raise TrainingError("training.patches", side=side, patch=patch)
         self.folder, self.side, self.patch = Path(folder).resolve(), side, patch
@@ -121,6 +130,8 @@ class ImageFolder(ImagesTask):
                 try:
                     squares.append(self.pixels(open_picture(path, legible(path))))
                 except PictureError as error:
+                    if error.key == "picture.no_pillow":
+                        raise
                     warnings.warn(TrainingWarning(error.key, **error.values), stacklevel=2)
                     unread += 1
                     continue
