@@ -184,7 +184,8 @@ def forms(value, places):
     """How a number may stand on a page."""
     rounded = f"{value:.{places}f}"
     whole = {f"{round(value):d}", f"{round(value):,d}"} if places == 0 or value == round(value) else set()
-    share = {f"{100 * value:.{max(places - 2, 0)}f} %", f"{100 * value:.{max(places - 2, 0)}f}\u202f%"}
+    percent = f"{100 * value:.{max(places - 2, 0)}f}"
+    share = {f"{percent}%", f"{percent} %", f"{percent}\u202f%"}
     return {rounded, rounded.replace("-", "−"), f"{value:.4f}", f"{value:.0e}"} | whole | share
 
 
