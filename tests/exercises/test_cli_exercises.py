@@ -205,4 +205,4 @@ def test_a_plain_python_shell_shows_questions_and_verdicts():
         [sys.executable, "-i", "-q"], input=typed, capture_output=True, text=True, env=environment, check=True
     )
     assert "Ejercicio 3. Por qué la raíz de d ●\n\nUna consulta y una clave" in done.stdout
-    assert done.stdout.rstrip().endswith("La desviación típica es su raíz cuadrada.")
+    assert done.stdout.rstrip().endswith("La desviación estándar es su raíz cuadrada.")
