@@ -48,7 +48,8 @@ def run(capsysbinary):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["--help"], ["lab", "--help"], ["export"], ["export", "words", "--help"]]
+    "arguments",
+    [[], ["--help"], ["lab", "--help"], ["export"], ["export", "words", "--help"], ["try", "--help"]],
 )
 def test_help_speaks_both_languages(run, arguments):
     code, english, said = run(*arguments)
@@ -59,7 +60,9 @@ def test_help_speaks_both_languages(run, arguments):
     assert (code, said) == (0, "")
     assert spanish.startswith("Uso: mirada")
     assert "Opciones:" in spanish
-    for word in ("Usage", "Options", "Commands", "Show", "Open", "Write"):
+    lines = [line.strip() for line in spanish.splitlines()]
+    assert len(set(lines)) == len([line for line in lines if line]) + ("" in lines), "nothing is said twice"
+    for word in ("Usage", "Options", "Commands", "Show", "Open", "Write", "argument", "takes"):
         assert word not in spanish
 
 

@@ -48,10 +48,17 @@ class Spoken(click.Command):
         pieces = " ".join(self.collect_usage_pieces(ctx))
         formatter.write_usage(ctx.command_path, pieces, say("cli.usage", self.language) + " ")
 
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.section("cli.arguments", click.Argument, ctx, formatter)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        records = [record for each in self.get_params(ctx) if (record := each.get_help_record(ctx))]
-        with formatter.section(say("cli.options", self.language)):
-            formatter.write_dl(records)
+        self.section("cli.options", click.Option, ctx, formatter)
+
+    def section(self, title: str, kind: type, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        params = [each for each in self.get_params(ctx) if isinstance(each, kind)]
+        if records := [record for each in params if (record := each.get_help_record(ctx))]:
+            with formatter.section(say(title, self.language)):
+                formatter.write_dl(records)
 
 
 class Command(Spoken):
