@@ -1,19 +1,15 @@
 """The Train page in a real Chromium, on a real lab that trains real models."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 from test_a11y import STOP, expect_accessible
 
 import mirada
-from conftest import serve
-
-RUN = 60_000  # milliseconds; a bound for a slow machine that other tests use too, not a wait
-NARROW = "\u202f"
+from training import NARROW, RUN, Train, lab_of
 
 
 @pytest.fixture(scope="module")
@@ -26,44 +22,8 @@ def runs(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def lab(runs) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "MIRADA_RUNS", str(runs))
-        patch.setitem(os.environ, "OMP_NUM_THREADS", "1")
-        with serve() as address:
-            yield address
-
-
-class Train:
-    """One Train page, by roles and names."""
-
-    def __init__(self, page: Page):
-        self.page = page
-        self.main = page.get_by_role("main")
-        self.history = page.get_by_role("slider", name=re.compile("historia|history"))
-        self.moments = page.locator("button.moment")
-        self.alert = page.get_by_role("alert")
-        self.ask = page.get_by_label(re.compile("Escribe las tuyas|Type your own"))
-
-    def button(self, name: str) -> Locator:
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    def switch(self, name: str) -> Locator:
-        form = self.page.get_by_role("form", name=re.compile("Qué entrenar|What to train"))
-        return form.get_by_role("switch", name=name)
-
-    def says(self, text: str | re.Pattern[str], timeout: float = RUN) -> None:
-        expect(self.main).to_contain_text(text, timeout=timeout)
-
-    def state(self, text: str | re.Pattern[str]) -> None:
-        """How far the run that is watched is."""
-        expect(self.main.locator(".which")).to_contain_text(text, timeout=RUN)
-
-    def start(self, **choices: str) -> None:
-        for name, value in choices.items():
-            self.page.get_by_label(name, exact=True).select_option(value)
-        before = self.page.url
-        self.page.get_by_role("button", name=re.compile("^(Entrenar|Train)( another| otro)?$")).click()
-        self.page.wait_for_function("before => location.href !== before", arg=before)
+    with lab_of(runs) as address:
+        yield address
 
 
 @pytest.fixture
@@ -196,19 +156,6 @@ def test_without_positions_a_third_and_why(open_train):
     train.says("sin posiciones")
 
 
-def test_two_runs_learn_and_a_third_waits_in_line(open_train):
-    train = open_train(run="hecho")
-    for _ in range(3):
-        train.start(épocas="12")
-    train.state("espera, número 1 en la cola")
-    train.button("Cancelar").click()
-    train.state("cancelado")
-    for link in train.page.get_by_role("link").filter(has_text=re.compile("aprende")).all()[::-1]:
-        link.click()
-        train.button("Cancelar").click()
-        train.state("cancelado")
-
-
 def test_english(open_train):
     train = open_train("en", "hecho", locale="en-US")
     train.state("finished, 100.0% right")
@@ -235,50 +182,6 @@ def test_the_status_is_empty_at_first_and_speaks_sparingly(open_train):
     train.start()
     expect(status).to_have_text(f"Terminado: 100,0{NARROW}% de las cifras acertadas.", timeout=RUN)
     assert len(train.page.evaluate("heard")) <= 4
-
-
-def test_a_lost_connection_is_said_and_found_again(open_train):
-    train = open_train(run="hecho", forgive="net::ERR|Failed to fetch")
-    train.page.route("**/events**", lambda route: route.abort("connectionrefused"))
-    train.start(épocas="12")
-    train.says("Se ha perdido la conexión con el laboratorio.")
-    train.page.unroute("**/events**")
-    train.button("Intentar ahora").click()
-    train.state(re.compile(r"aprende, paso [1-9]"))
-    expect(train.main).not_to_contain_text("Se ha perdido la conexión")
-    train.button("Cancelar").click()
-    train.state("cancelado")
-
-
-def test_a_refusal_and_a_failure_are_the_labs_own_sentences(open_train):
-    train = open_train(run="hecho", forgive="status of 429")
-    train.state("terminado")
-    refusal = {"error": {"code": "line_full", "message": "La cola está llena."}}
-    train.page.route(
-        "**/api/runs?**",
-        lambda r: r.fulfill(status=429, json=refusal) if r.request.method == "POST" else r.fallback(),
-    )
-    train.button("Entrenar otro").click()
-    expect(train.alert).to_have_text("La cola está llena.")
-
-    def fail(route):
-        answer = route.fetch()
-        failed = {"state": "failed", "step": 100, "error": "El disco está lleno."}
-        route.fulfill(response=answer, json=answer.json() | failed)
-
-    train.page.unroute("**/api/runs?**")
-    train.page.route("**/api/runs/hecho?**", fail)
-    train.page.reload()
-    train.says("Este entrenamiento ha fallado. El disco está lleno.")
-    expect(train.button("Continuar")).to_be_visible()
-
-
-def test_an_unknown_run_is_a_sentence_and_the_page_still_works(open_train):
-    train = open_train(run="nadie", forgive="status of 404")
-    expect(train.alert).to_have_text("No hay ningún entrenamiento con ese nombre.")
-    train.page.get_by_role("link", name=re.compile("^hecho")).click()
-    train.state("terminado")
-    expect(train.alert).to_have_count(0)
 
 
 @pytest.mark.parametrize("language", ["es", "en"])

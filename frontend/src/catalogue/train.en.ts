@@ -94,6 +94,7 @@ export const trainEn = {
   "try.hint.encoder": "Eight digits.",
   "try.hint.decoder": "Two numbers of up to three digits, as in {q}",
   "try.hint.encoder_decoder": "As in: {q}",
+  "try.hint.null": "A question like those of its task.",
   "try.go": "Answer",
   "try.in": "in",
   "try.out": "out",

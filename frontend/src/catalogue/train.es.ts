@@ -96,6 +96,7 @@ export const trainEs: Record<keyof typeof trainEn, string> = {
   "try.hint.encoder": "Ocho cifras.",
   "try.hint.decoder": "Dos números de hasta tres cifras, como en {q}",
   "try.hint.encoder_decoder": "Como en: {q}",
+  "try.hint.null": "Una pregunta como las de su tarea.",
   "try.go": "Responder",
   "try.in": "entra",
   "try.out": "sale",
