@@ -21,7 +21,7 @@ from mirada.lab.tasks import tasks
 from mirada.lab.train_routes import HeadScene, RunTold, answer, failures, jobs_of, language_of
 from mirada.lab.wishes import read_object
 
-NEW = "new"  # the name of the model that has learnt nothing; no run is called so, for runs have a task's name
+NEW = "new"  # the name of the model that has learnt nothing
 DIGITS, PHOTOS = "digits", "images"  # the tasks whose runs can look
 CELLS, INK = 64, 16
 # What was done to a picture, as it is said.
@@ -165,7 +165,7 @@ def models(request: Request) -> Response:
     found: list[dict[str, Any]] = [{"id": NEW, "kind": "new", "parameters": None, "score": None}]
     learning = None
     for told in jobs_of(request).all():
-        if told["task"] not in (DIGITS, PHOTOS):
+        if told["task"] not in (DIGITS, PHOTOS) or told["id"] == NEW:  # which could not be told from ours
             continue
         if told["state"] == "finished":
             kind = "digits" if told["task"] == DIGITS else "photos"
