@@ -49,6 +49,7 @@ def environment(language: str, run: bool, work: str) -> dict[str, str]:
         "IPYTHONDIR": work,
         "LESSON_LANGUAGE": language,
         "LESSON_RUN": "1" if run else "0",
+        "MIRADA_HOME": str(Path(work, "home")),  # not the builder's own progress in the exercises
         "MIRADA_LANG": language,  # the exercises' verdicts
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),  # small models are quickest with one
     }
