@@ -42,7 +42,7 @@ def head(request) -> Head:
     )
 
 
-@pytest.fixture(params=[1, 7, 64])
+@pytest.fixture(params=[7, 64])  # one at a time: test_any_shape_and_mask
 def _rows_at_a_time(request, monkeypatch):
     monkeypatch.setattr(overview, "ROWS", request.param)
 
@@ -85,8 +85,15 @@ def test_received(head):
 
 
 @pytest.mark.usefixtures("_rows_at_a_time")
-@pytest.mark.parametrize("row_edges", [[0, 83], [0, 1, 2, 3, 50, 83], [5, 11, 64, 65], list(range(84))])
-@pytest.mark.parametrize("column_edges", [[0, 103], [3, 4, 60, 102], list(range(104))])
+@pytest.mark.parametrize(  # rows and columns are divided each for itself: every division once
+    ("row_edges", "column_edges"),
+    [
+        ([0, 83], [3, 4, 60, 102]),
+        ([0, 1, 2, 3, 50, 83], [0, 103]),
+        ([5, 11, 64, 65], list(range(104))),
+        (list(range(84)), [3, 4, 60, 102]),
+    ],
+)
 def test_regions(head, row_edges, column_edges):
     near(regions(head, row_edges, column_edges), expected_regions(head, row_edges, column_edges))
 
@@ -97,7 +104,7 @@ def test_regions_of_all_keys_sum_to_what_rows_sum_to():
 
 
 @pytest.mark.usefixtures("_rows_at_a_time")
-@pytest.mark.parametrize("size", [1, 2, 5, 41, 83, 103, 512])
+@pytest.mark.parametrize("size", [1, 5, 41, 103])  # one tile to one for each weight
 def test_tiles(head, size):
     mean, largest = expected_tiles(head, size)
     got = tiles(head, size)
@@ -117,14 +124,16 @@ def test_any_shape_and_mask(data):
     query, key = torch.randn(shape[2], 3).double(), torch.randn(shape[3], 3).double()
     softcap, sink = data.draw(st.sampled_from([None, 2.0])), data.draw(st.sampled_from([None, -1.0, 3.0]))
     head = Head(query, key, data.draw(st.sampled_from([0.5, 3000.0])), mask, shape, place, softcap, sink)
-    near(received(head).mean, expected_received(head)[0])
     size = data.draw(st.integers(1, 15))
-    for got, wanted in zip(tiles(head, size), expected_tiles(head, size), strict=True):
-        near(got, wanted)
     edges = [
         sorted(data.draw(st.sets(st.integers(0, length), min_size=2, max_size=5))) for length in shape[2:]
     ]
-    near(regions(head, *edges), expected_regions(head, *edges))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(overview, "ROWS", data.draw(st.sampled_from([64, 1, 3])))
+        near(received(head).mean, expected_received(head)[0])
+        for got, wanted in zip(tiles(head, size), expected_tiles(head, size), strict=True):
+            near(got, wanted)
+        near(regions(head, *edges), expected_regions(head, *edges))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
