@@ -9,6 +9,7 @@ from words import WORDS
 
 from mirada.exercises.listing import ENTRIES
 from mirada.exercises.texts import say
+from mirada.lesson.notebook import answer_cell
 
 NUMBER = re.compile(r"(.*?) [=≈] .+", re.DOTALL)
 
@@ -33,7 +34,8 @@ class Fold(SphinxDirective):
 
 
 class Exercise(SphinxDirective):
-    """An exercise of mirada.exercises, by its name, with the question in the page's language."""
+    """An exercise of mirada.exercises, by its name: its question in the page's language, the code that belongs
+    to it, and how an answer is checked."""
 
     required_arguments = 1
 
@@ -50,7 +52,7 @@ class Exercise(SphinxDirective):
         box += raw(f"<p class=exercise-title><span>{number}{core}</span> {title}</p>")
         box += self.parse_text_to_nodes(say(f"{name}.question", language))
         box += raw(f"<p class=exercise-how>{words['answer']}</p>")
-        code = f"from mirada.exercises import {name}\n\n{name}.check(answer)"
+        code = answer_cell(name, language)
         box += nodes.literal_block(code, code, language="python")
         return [box]
 

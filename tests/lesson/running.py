@@ -35,13 +35,15 @@ def run(chapter):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for number, source in enumerate(code_cells(chapter)):
+            # An exercise is the reader's: its names are no part of the chapter.
+            names = dict(ran.names) if source.startswith("from mirada import exercises") else ran.names
             tree = ast.parse(source)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
             place = f"<{chapter.name}, code cell {number}>"
-            exec(compile(tree, place, "exec"), ran.names)
+            exec(compile(tree, place, "exec"), names)
             if last is None:
                 continue
-            value = eval(compile(ast.Expression(last.value), place, "eval"), ran.names)
+            value = eval(compile(ast.Expression(last.value), place, "eval"), names)
             if hasattr(value, "savefig"):
                 ran.figures.append(value)
             elif value is not None:

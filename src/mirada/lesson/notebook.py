@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
-from mirada.catalogue import say
+from mirada import exercises
+from mirada.catalogue import Language, say
 from mirada.exercises import texts
 from mirada.lesson.chapters import Chapter, Code, Prose
 
+EXERCISES = "from mirada import exercises"
 PLACE = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
 NUMBER = re.compile(r"\{num\}`([^`]*?) [=≈] [^`]*`")
 CHAPTER = re.compile(r"\]\((\d\d-[\w-]+)\.md(#[\w-]+)?\)")
@@ -26,6 +28,11 @@ UNKNOWN = re.compile(r"^(?:```|:::)\{.*|\{\w+\}`.*", re.MULTILINE)
 def notebook(chapter: Chapter) -> str:
     """The notebook, as the text of an .ipynb file."""
     cells = [cell for piece in chapter.pieces for cell in converted(piece, chapter)]
+    asked = [cell for cell in cells if cell["source"].startswith(EXERCISES)]
+    for cell in asked[:1]:  # whatever the computer's language is, verdicts speak the notebook's
+        cell["source"] = cell["source"].replace(
+            EXERCISES, f'{EXERCISES}\n\nexercises.set_language("{chapter.language}")', 1
+        )
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -57,8 +64,18 @@ def exercise(name: str, chapter: Chapter) -> Iterator[dict]:
     """The question, and a cell in which it can be answered."""
     title, question = (texts.say(f"{name}.{part}", chapter.language) for part in ("title", "question"))
     yield from prose(f"**{title}**\n\n{question}")
-    hint = say("lesson.answer_here", chapter.language)
-    yield code(f"from mirada.exercises import {name}\n\nanswer = None  # {hint}\n{name}.check(answer)")
+    yield code(answer_cell(name, chapter.language))
+
+
+def answer_cell(name: str, language: Language) -> str:
+    """Where an exercise is answered: the code that it gives to begin with, or a place, and its check."""
+    begun = getattr(exercises, name).given_code
+    if begun:
+        answer = ast.parse(begun).body[-1].name  # pyright: ignore[reportAttributeAccessIssue]
+    else:
+        answer = "answer"
+        begun = f"answer = None  # {say('lesson.answer_here', language)}"
+    return f"{EXERCISES}\n\n{begun}\n\nexercises.{name}.check({answer})"
 
 
 def prose(text: str) -> Iterator[dict]:
