@@ -17,8 +17,8 @@ export const drawing = (root: Element): { text: string; width: number; height: n
     const style = getComputedStyle(from[i]);
     const names = part.localName === "text" ? ["fill", "stroke", "stroke-width", "paint-order", "text-anchor", "font-family", "font-size", "font-weight"] : ["fill", "stroke", "stroke-width", "stroke-opacity"];
     if (["text", "path", "rect"].includes(part.localName)) for (const name of names) part.setAttribute(name, style.getPropertyValue(name));
-    if (part.localName === "image") part.setAttribute("style", "image-rendering:" + style.imageRendering);
-    part.removeAttribute("class");
+    if (part.localName === "image") part.setAttribute("image-rendering", style.imageRendering);
+    for (const name of ["class", "color", ...(part.localName === "g" ? ["fill"] : [])]) part.removeAttribute(name);
   });
   for (const name of ["class", "role", "aria-label"]) copy.removeAttribute(name);
   const paper = document.createElementNS("http://www.w3.org/2000/svg", "rect");

@@ -1,0 +1,539 @@
+"""The Images page in a real Chromium: photographs, pictures of one's own, drawn digits, keys, phones."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import FilePayload, Locator, Page, expect
+from test_a11y import STOP, expect_accessible
+
+import mirada
+from conftest import serve
+
+PATIENCE = 60_000  # milliseconds; a bound for a slow machine: the first look imports torch
+NARROW = "\u202f"
+LOOKS = re.compile(r"(mira sobre todo|mira a todos casi por igual|looks chiefly|looks at all nearly alike)")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    """A folder where digits were learnt already, if not for long."""
+    runs = tmp_path_factory.mktemp("runs")
+    mirada.train("digits", out=runs / "digits", epochs=12, d_model=32)
+    return runs
+
+
+@pytest.fixture(scope="module")
+def lab(runs) -> Iterator[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "MIRADA_RUNS", str(runs))
+        patch.setitem(os.environ, "OMP_NUM_THREADS", "1")
+        with serve() as address:
+            yield address
+
+
+class Images:
+    """One Images page, by roles and names."""
+
+    def __init__(self, page: Page):
+        self.page = page
+        self.main = page.get_by_role("main")
+        self.patches = page.get_by_role("group", name=re.compile("^(Qué trozo mira|Which patch looks)$"))
+        self.alert = page.get_by_role("alert")
+        self.sum = page.locator(".sum")
+        self.pad = page.locator(".paper-of")
+        self.chances = page.locator(".columns li")
+
+    def says(self, text: str | re.Pattern[str], timeout: float = PATIENCE) -> None:
+        expect(self.main).to_contain_text(text, timeout=timeout)
+
+    def looked(self) -> None:
+        """Somebody has looked: there is a sentence about it."""
+        expect(self.sum).to_contain_text(LOOKS, timeout=PATIENCE)
+
+    def patch(self, number: int) -> Locator:
+        return self.patches.get_by_role("radio", name=re.compile(rf"^(trozo|patch) {number},"))
+
+    def cls(self) -> Locator:
+        return self.patches.get_by_role("radio", name=re.compile(r"^\[CLS\]"))
+
+    def source(self, name: str) -> None:
+        self.page.get_by_role("radio", name=name, exact=True).press("Space")
+
+    def give(self, data: bytes, name: str = "mía.png") -> None:
+        file: FilePayload = {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+        self.page.locator("input[type=file]").set_input_files(file)
+
+    def draw(self, *strokes: list[tuple[float, float]]) -> None:
+        self.page.get_by_role("button", name=re.compile("^(Borrar|Wipe it off)$")).click()
+        self.pad.scroll_into_view_if_needed()
+        box = self.pad.bounding_box()
+        assert box
+        for stroke in strokes:
+            for i, (x, y) in enumerate(stroke):
+                self.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
+                if not i:
+                    self.page.mouse.down()
+            self.page.mouse.up()
+
+    def shares(self) -> list[float]:
+        """How clearly each patch is seen, by what lies over it."""
+        veils = self.page.locator(".gaze rect[fill-opacity]")
+        return veils.evaluate_all("all => all.map(r => 1 - r.getAttribute('fill-opacity'))")
+
+
+@pytest.fixture
+def open_images(open_page, lab) -> Callable[..., Images]:
+    def open_(language: str = "es", state: str = "", **options) -> Images:
+        return Images(open_page(f"{lab}/images?lang={language}" + (state and "#" + state), **options))
+
+    return open_
+
+
+def png(pixels: np.ndarray, kind: str = "PNG", **options) -> bytes:
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, kind, **options)
+    return file.getvalue()
+
+
+def noise(height: int, width: int) -> np.ndarray:
+    return np.random.default_rng(height).integers(0, 256, (height, width, 3), dtype=np.uint8)
+
+
+def test_the_temple_is_cut_into_sixty_patches_and_each_of_them_looks(open_images):
+    images = open_images()
+    expect(images.page).to_have_title("¿A dónde mira cada trozo? · Mirada")
+    images.looked()
+    expect(images.patches.get_by_role("radio")).to_have_count(61)
+    expect(images.patch(11)).to_be_checked()
+    images.says("El trozo 11, en números")
+    images.says("Fila 1, columna 1: puntos 16 a 31 desde la izquierda y 16 a 31 desde arriba.")
+    images.says("768 números de 0 a 1: 0,74; 0,75; 0,73; …; 0,07.")
+    images.says("no ha aprendido nada")
+    clear = images.shares()
+    assert len(clear) == 60
+    assert max(clear) == pytest.approx(1)
+    images.page.locator(".spots label").nth(33).click()
+    expect(images.patch(33)).to_be_checked()
+    images.says("El trozo 33, en números")
+    assert images.shares() != clear
+    images.page.locator("label.cls").click()
+    images.says("[CLS] no es ningún trozo de la imagen.")
+    assert images.page.url.endswith("#p=cls")
+
+
+def test_the_numbers_are_the_librarys(open_images, lab):
+    """The whole table, as the page writes it into a file, beside the model itself."""
+    import torch
+
+    from mirada.lab.looking import new_model
+
+    images = open_images(state="b=2&h=3&t=0.5")
+    images.looked()
+    images.page.get_by_text("Más: enlace a este estado").click()
+    with images.page.expect_download() as download:
+        images.page.get_by_role("button", name="Pesos, CSV").click()
+    text = Path(download.value.path()).read_text("utf-8-sig")
+    rows = [line.split(",") for line in text.splitlines()]
+    assert rows[0] == ["quién", "a quién", "fila", "columna", "peso"]
+    table = torch.tensor([float(row[4]) for row in rows[1:]], dtype=torch.float64).reshape(61, 61)
+    assert rows[1 + 61 * 12 + 34][:4] == ["11", "33", "3", "3"]
+    picture = Image.open(BytesIO(images.page.request.get(f"{lab}/images/sample.png").body()))
+    pixels = torch.from_numpy(np.array(picture)).permute(2, 0, 1)[None] / 255
+    with torch.no_grad(), mirada.watch(new_model(96, 160)) as gaze:
+        new_model(96, 160)(pixels)
+    squared = (
+        gaze[1].weights(heads=2)[0, 0].double() ** 2
+    )  # a temperature of a half squares before it divides
+    torch.testing.assert_close(
+        table, squared / squared.sum(-1, keepdim=True), rtol=0, atol=1e-5
+    )  # five decimals
+
+
+def test_block_head_rollout_and_temperature_change_what_is_seen(open_images):
+    images = open_images()
+    images.looked()
+    group = images.page.get_by_role("group", name="Cabeza", exact=True)
+    seen = [images.shares()]
+    group.get_by_role("radio", name="2", exact=True).press("Space")
+    expect(images.page).to_have_url(re.compile("h=2"))
+    seen.append(images.shares())
+    images.page.get_by_role("slider", name="Temperatura").press("Home")
+    expect(images.page).to_have_url(re.compile(r"t=0\.1"))
+    seen.append(images.shares())
+    assert sum(seen[2]) < sum(seen[1])  # it focuses
+    images.page.get_by_role("switch", name=re.compile("A través de los bloques")).press("Space")
+    images.says("A través de 3 bloques, lo que llega al trozo 11 viene sobre todo de él mismo")
+    expect(group.get_by_role("radio", name="2", exact=True)).to_be_disabled()
+    images.page.get_by_role("button", name="Volver al principio").click()
+    expect(images.page).to_have_url(re.compile(r"lang=es$"))
+    assert images.shares() == seen[0]
+
+
+def test_the_mouse_shows_and_a_click_chooses(open_images):
+    images = open_images()
+    images.looked()
+    spots = images.page.locator(".spots label")
+    spots.nth(33).hover()
+    images.says("El trozo 33, en números")
+    expect(images.patch(11)).to_be_checked()
+    images.page.get_by_role("heading", level=1).hover()
+    images.says("El trozo 11, en números")
+
+
+def test_arrows_go_where_they_point(open_images):
+    images = open_images()
+    images.looked()
+    images.patch(11).focus()
+    for key, where in (
+        ("ArrowRight", 12),
+        ("ArrowDown", 22),
+        ("ArrowLeft", 21),
+        ("ArrowUp", 11),
+        ("End", 59),
+    ):
+        images.page.keyboard.press(key)
+        expect(images.patch(where)).to_be_focused()
+        expect(images.patch(where)).to_be_checked()
+    images.page.keyboard.press("ArrowDown")
+    expect(images.patch(59)).to_be_checked()
+    images.patch(3).focus()
+    images.page.keyboard.press("Space")
+    images.page.keyboard.press("ArrowUp")
+    expect(images.cls()).to_be_focused()
+    images.page.keyboard.press("ArrowUp")
+    expect(images.cls()).to_be_checked()
+    images.page.keyboard.press("ArrowDown")
+    expect(images.patch(0)).to_be_focused()
+
+
+# Bytes, or how many, dropped or pasted: true where the page takes them.
+PUT = """([kind, bytes]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(bytes)], 'otra.png', {type: 'image/png'}));
+    const init = {bubbles: true, cancelable: true};
+    const event = kind === 'paste' ? new ClipboardEvent(kind, {...init, clipboardData: data})
+        : new DragEvent(kind, {...init, dataTransfer: data});
+    document.querySelector('main').dispatchEvent(event);
+    return event.defaultPrevented;
+}"""
+
+
+def test_real_photographs_of_ones_own_chosen_dropped_and_pasted(open_images):
+    from sklearn.datasets import load_sample_image
+
+    images = open_images()
+    images.source("una imagen tuya")
+    images.says("no se guarda")
+    images.give(png(load_sample_image("flower.jpg"), "JPEG"), "flor.jpg")
+    images.says("640 × 427 puntos.")
+    images.looked()
+    expect(images.patches.get_by_role("radio")).to_have_count(61)
+    high = np.ascontiguousarray(load_sample_image("china.jpg")[::3, ::3].transpose(1, 0, 2))
+    assert images.page.evaluate(PUT, ["drop", list(png(high, "JPEG"))])
+    images.says("143 × 214 puntos.")
+    expect(images.page.get_by_role("img", name="Tu imagen, en 10 filas de 6 trozos")).to_be_visible()
+    images.source("un templo")
+    images.page.evaluate(PUT, ["paste", list(png(noise(48, 96)))])
+    images.says("96 × 48 puntos.")
+    # It stands in no address, and the lab keeps nothing that a reload could find again.
+    assert "own" not in images.page.url
+    images.page.reload()
+    images.looked()
+    expect(images.page.get_by_role("radio", name="un templo")).to_be_checked()
+
+
+def test_what_was_done_to_a_picture_is_said_in_the_language_of_the_page(open_images):
+    images = open_images()
+    images.source("una imagen tuya")
+    turned = Image.fromarray(noise(40, 80))
+    exif = turned.getexif()
+    exif[0x0112] = 6
+    images.give(png(np.asarray(turned), "JPEG", exif=exif))
+    images.says("40 × 80 puntos. Se ha girado como dice su EXIF.")
+    images.page.get_by_text("English", exact=True).click()
+    images.says("40 × 80 pixels. It was turned as its EXIF says.")
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "vacío"),
+        (
+            b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+            "no es una imagen que se pueda leer",
+        ),
+        (png(noise(97, 101))[:5000], "dañada"),
+    ],
+    ids=["empty", "markup", "half"],
+)
+def test_what_is_no_picture_is_a_sentence_and_the_page_goes_on(open_images, data, said):
+    images = open_images(forgive="status of 422")
+    images.source("una imagen tuya")
+    images.give(data)
+    expect(images.alert).to_contain_text(said, timeout=PATIENCE)
+    images.give(png(noise(1, 1)))
+    images.says("1 × 1 puntos.")
+    images.looked()
+    expect(images.alert).to_have_count(0)
+
+
+def test_what_is_too_large_is_not_even_sent(open_images):
+    images = open_images()
+    sent = []
+    images.page.on("request", lambda request: sent.append(request.url))
+    images.page.evaluate(PUT, ["drop", 21_000_000])
+    expect(images.alert).to_contain_text("21,0 MB")
+    assert [url for url in sent if "/api/images?" in url] == []
+
+
+def test_a_digit_that_is_drawn_is_read_while_it_is_drawn(open_images):
+    images = open_images(state="s=digit")
+    expect(images.chances).to_have_count(10, timeout=PATIENCE)
+    images.says("Parece un 3")
+    expect(images.patches.get_by_role("radio")).to_have_count(17)
+    ring = [(0.5 + 0.23 * np.sin(t), 0.5 - 0.36 * np.cos(t)) for t in np.linspace(0, 2 * np.pi, 25)]
+    images.draw(ring)
+    images.says("Parece un 0")
+    expect(images.page.locator(".columns .most")).to_contain_text("0")
+    expect(images.page).to_have_url(re.compile("s=digit&d=[0-9a-g]{64}$"))
+    before = images.page.locator(".columns").inner_text()
+    images.page.reload()
+    expect(images.page.locator(".columns")).to_have_text(re.compile("0"), timeout=PATIENCE)
+    images.says("Parece un 0")
+    assert images.page.locator(".columns").inner_text() == before
+    images.page.get_by_role("button", name="Borrar").click()
+    images.says("Dibuja una cifra y dirá cuál es.")
+
+
+def test_the_last_stroke_wins_however_slow_the_lab_is(open_images):
+    images = open_images(state="s=digit")
+    expect(images.chances).to_have_count(10, timeout=PATIENCE)
+    asked = []
+    images.page.route(
+        "**/api/images/digit**",
+        lambda route: (asked.append(json.loads(route.request.post_data or "")), route.continue_()),
+    )
+    images.draw([(0.5, 0.1), (0.5, 0.5), (0.5, 0.9)])
+    link = re.compile("d=([0-9a-g]{64})$")
+    expect(images.page).to_have_url(link)
+    images.page.wait_for_load_state("networkidle")
+    drawn = link.search(images.page.url)
+    assert drawn
+    assert asked[-1]["cells"] == [int(c, 17) for c in drawn[1]]
+    assert len(asked) < 30  # not once for each of the points on the way
+
+
+def test_a_digit_can_be_inked_by_keys_alone(open_images):
+    images = open_images(state="s=digit")
+    expect(images.chances).to_have_count(10, timeout=PATIENCE)
+    images.page.get_by_role("button", name="Borrar").click()
+    first = images.page.get_by_role("button", name="fila 0, columna 0", exact=True)
+    first.focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowUp"):
+        images.page.keyboard.press(key)
+    for _ in range(8):
+        images.page.keyboard.press("Space")
+        images.page.keyboard.press("ArrowDown")
+    expect(images.page.get_by_role("button", name="fila 7, columna 3", exact=True)).to_be_focused()
+    expect(images.page.locator(".grid-of [aria-pressed=true]")).to_have_count(8)
+    expect(images.page).to_have_url(re.compile("d=(000g0000){8}$"))
+    images.page.keyboard.press("Space")
+    expect(images.page.locator(".grid-of [aria-pressed=true]")).to_have_count(7)
+
+
+def test_it_learns_on_its_first_use_with_a_bar_that_survives_a_reload(open_page, tmp_path, monkeypatch):
+    monkeypatch.setitem(os.environ, "MIRADA_RUNS", str(tmp_path))
+    monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
+    with serve() as address:
+        images = Images(open_page(f"{address}/images?lang=es#s=digit"))
+        images.says("Primero tiene que aprender")
+        images.page.get_by_role("button", name="Entrenarlo ahora").click()
+        bar = images.page.get_by_role("progressbar", name="Cuánto ha aprendido")
+        expect(bar).to_be_visible()
+        images.says(re.compile(r"Paso [1-9]\d* de 1320\."))
+        images.page.reload()
+        images.says(re.compile(r"Paso [1-9]\d* de 1320\."))
+        images.page.get_by_role("link", name="Verlo aprender en la página Entrenar").click()
+        images.page.get_by_role("button", name="Pausa").click()
+        expect(images.page.locator(".which")).to_contain_text("en pausa", timeout=PATIENCE)
+        images.page.go_back()
+        images.says(re.compile(r"Descansa en el paso \d+ de 1320\."))
+        expect(images.page.get_by_role("button", name="Continuar")).to_be_visible()
+
+
+def test_a_training_that_fails_is_a_sentence(open_page, tmp_path, monkeypatch):
+    monkeypatch.setitem(os.environ, "MIRADA_RUNS", str(tmp_path))
+    with serve() as address:
+        page = open_page(f"{address}/words")
+        run = {
+            "id": "digits",
+            "state": "failed",
+            "error": "El disco está lleno.",
+            "step": 44,
+            "steps": 1320,
+            "event": 0,
+        }
+        known = {"models": [], "digits": "digits"}
+        page.route("**/api/images/models**", lambda route: route.fulfill(json=known))
+        page.route("**/api/runs/digits**", lambda route: route.fulfill(json=run))
+        page.goto(f"{address}/images?lang=es#s=digit")
+        images = Images(page)
+        images.says("El entrenamiento ha fallado. El disco está lleno.")
+        expect(page.get_by_role("button", name="Probar otra vez")).to_be_visible()
+
+
+def test_links_lead_back_and_broken_ones_are_said(open_images):
+    images = open_images(state="s=flower&p=27&b=3&h=4&t=0.25")
+    images.looked()
+    expect(images.page.get_by_role("radio", name="una flor")).to_be_checked()
+    expect(images.patch(27)).to_be_checked()
+    images.says("T = 0,25")
+    images.page.get_by_text("Más: enlace a este estado").click()
+    link = images.page.get_by_label("Enlace a este estado").input_value()
+    assert link.endswith("/images?lang=es#s=flower&p=27&b=3&h=4&t=0.25")
+    broken = open_images(state="s=cat")
+    expect(broken.alert).to_contain_text("no se puede leer")
+    broken.looked()
+    gone = open_images(state="m=nadie")
+    expect(gone.alert).to_contain_text("no está aquí", timeout=PATIENCE)
+    gone.looked()
+
+
+def test_the_drawing_can_be_taken_along(open_images):
+    images = open_images(state="p=33")
+    images.looked()
+    images.page.get_by_text("Más: enlace a este estado").click()
+    for name, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with images.page.expect_download() as download:
+            images.page.get_by_role("button", name=f"Dibujo, {name}").click()
+        data = Path(download.value.path()).read_bytes()
+        assert data.startswith(start)
+        if name == "SVG":
+            assert b"data:image/png;base64," in data
+            assert b"var(" not in data
+        else:
+            assert Image.open(BytesIO(data)).size == (2112, 1267)
+
+
+def test_english(open_images):
+    images = open_images("en", locale="en-US")
+    images.looked()
+    expect(images.page).to_have_title("Where does each patch look? · Mirada")
+    images.says(re.compile(r"Patch 11 looks (chiefly|at all)"))
+    images.page.get_by_text("Español", exact=True).click()
+    images.says(re.compile("El trozo 11 mira"))
+    expect(images.page.locator("html")).to_have_attribute("lang", "es")
+
+
+def test_nothing_is_spoken_unasked_and_what_is_chosen_is_spoken_once(open_images):
+    images = open_images()
+    images.looked()
+    status = images.page.get_by_role("status").last
+    expect(status).to_be_empty()
+    images.page.evaluate(
+        """() => {
+            const status = [...document.querySelectorAll('[role=status]')].at(-1);
+            window.heard = [];
+            new MutationObserver(() => heard.push(status.textContent))
+                .observe(status, {childList: true, characterData: true, subtree: true});
+        }"""
+    )
+    images.patch(11).focus()
+    for _ in range(5):
+        images.page.keyboard.press("ArrowRight")
+    expect(status).to_contain_text("El trozo 16 mira")
+    assert len(images.page.evaluate("heard")) <= 2
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_without_javascript_the_sample_and_its_numbered_grid(open_page, lab, language):
+    page = open_page(f"{lab}/images?lang={language}", java_script_enabled=False)
+    text = page.inner_text("body")
+    assert {"es": "hace falta JavaScript", "en": "need JavaScript"}[language] in text
+    assert page.locator(".cut-over text").all_text_contents() == [str(i) for i in range(60)]
+    picture = page.locator("img")
+    assert picture.get_attribute("alt")
+    box, grid = picture.bounding_box(), page.locator(".cut-over").bounding_box()
+    assert box == grid
+    assert picture.evaluate("i => [i.naturalWidth, i.naturalHeight]") == [160, 96]
+    assert page.locator("button, input, select").count() == 0
+    page.get_by_text({"es": "Train", "en": "Entrenar"}[{"es": "en", "en": "es"}[language]]).click()
+    page.wait_for_url(f"**/train?lang={language}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("state", ["", "s=digit"])
+def test_axe_finds_nothing(open_images, scheme, state):
+    images = open_images(state=state, color_scheme=scheme)
+    images.looked()
+    images.page.get_by_text("Más: enlace a este estado").click()
+    for width in (1280, 768, 360):
+        images.page.set_viewport_size({"width": width, "height": 900})
+        expect_accessible(images.page, f"{width} px, {scheme}")
+
+
+@pytest.mark.parametrize(("language", "state"), [("es", ""), ("en", "s=digit")])
+def test_no_width_makes_the_page_scroll_sideways(open_images, language, state):
+    images = open_images(language, state)
+    images.looked()
+    for width in (360, 390, 480, 599, 600, 768, 1119, 1120, 1280, 1920, 2560):
+        images.page.set_viewport_size({"width": width, "height": 900})
+        images.page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_finger_draws_and_finds_what_it_aims_at(open_images):
+    images = open_images(state="s=digit", viewport={"width": 390, "height": 844}, has_touch=True)
+    images.looked()
+    small = images.page.evaluate(
+        """() => [...document.querySelectorAll(
+                'button, select, summary, .swi, .choice label, .spots label, .sources label')]
+            .filter(e => e.checkVisibility() && !e.closest('header') && !e.closest('.grid-of'))
+            .filter(e => { const b = e.getBoundingClientRect(); return Math.min(b.width, b.height) < 44; })
+            .map(e => e.outerHTML.slice(0, 90))"""
+    )
+    assert small == []
+    before = images.page.url
+    images.pad.scroll_into_view_if_needed()
+    box = images.pad.bounding_box()
+    assert box
+    images.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    images.page.wait_for_function("before => location.href !== before", arg=before)
+
+
+@pytest.mark.parametrize("state", ["", "s=digit"])
+def test_keys_alone_reach_everything(open_images, state):
+    images = open_images(state=state)
+    images.looked()
+    page = images.page
+    page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
+    page.get_by_text("Mirada", exact=True).click()
+    stops = []
+    while len(stops) < 60:
+        page.keyboard.press("Tab")
+        stop = page.evaluate(STOP)
+        if stop is None:
+            break
+        stops.append(stop)
+    assert [stop for stop in stops if stop[0] == "unseen"] == []
+    missed = page.evaluate(
+        """() => [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
+            .filter(e => !e.dataset.reached && !e.disabled && e.checkVisibility() && e.tabIndex >= 0)
+            .filter(e => !(e.type === 'radio' && !e.checked))
+            .map(e => e.outerHTML.slice(0, 90))"""
+    )
+    assert missed == []
+
+
+def test_a_lab_that_has_gone_is_a_sentence(open_images):
+    images = open_images(state="s=digit", forgive="net::ERR|Failed to fetch")
+    expect(images.chances).to_have_count(10, timeout=PATIENCE)
+    images.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+    images.draw([(0.3, 0.3), (0.6, 0.7)])
+    expect(images.alert).to_contain_text("El laboratorio no responde")
