@@ -25,13 +25,13 @@ START = """<!doctype html>
 """
 
 
-def build(language: str, out: Path, run: bool) -> None:
+def build(language: str, out: Path, run: bool) -> bool:
+    """Builds one tree, and says whether all went well."""
     shutil.rmtree(out / language, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
         done = subprocess.run(command(language, out, work), env=environment(language, run, work), check=False)
     shutil.rmtree(out / "jupyter_execute", ignore_errors=True)  # the notebooks as run, which nobody asked for
-    if done.returncode:
-        sys.exit(done.returncode)
+    return done.returncode == 0
 
 
 def command(language: str, out: Path, work: str) -> list[str | Path]:
@@ -61,8 +61,10 @@ def main() -> None:
     options.add_argument("--language", choices=("es", "en"), help="only this one")
     options.add_argument("--no-run", action="store_true", help="show the code without running it")
     chosen = options.parse_args()
-    for language in (chosen.language,) if chosen.language else ("es", "en"):
-        build(language, chosen.out.resolve(), not chosen.no_run)
+    languages = (chosen.language,) if chosen.language else ("es", "en")
+    well = [build(language, chosen.out.resolve(), not chosen.no_run) for language in languages]
+    if not all(well):
+        sys.exit(1)
     (chosen.out / "index.html").write_text(START, "utf-8")
 
 
