@@ -34,8 +34,7 @@ class Fold(SphinxDirective):
 
 
 class Exercise(SphinxDirective):
-    """An exercise of mirada.exercises, by its name: its question in the page's language, the code that belongs
-    to it, and how an answer is checked."""
+    """An exercise of mirada.exercises, by its name: the question, and the code in which it is answered."""
 
     required_arguments = 1
 
