@@ -1,5 +1,6 @@
 """`mirada train`, `try` and `figure`: from nothing to an answer, in two languages, never with a traceback."""
 
+import io
 import json
 import os
 import pty
@@ -9,17 +10,19 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir, redirect_stderr, redirect_stdout
 
 import pytest
 
 from mirada import cli
 
 COMMAND = [sys.executable, "-m", "mirada.cli"]
+SPEAKING = ("LC_ALL", "LC_MESSAGES", "LANG", "MIRADA_DEBUG")
 
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch, tmp_path):
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG", "MIRADA_DEBUG"):
+    for name in SPEAKING:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 
@@ -37,17 +40,25 @@ def run(capsys):
 
 
 @pytest.fixture(scope="module")
-def reversed_digits(tmp_path_factory):
-    """A run that has learnt to reverse digits."""
-    from mirada.training.loop import train
+def learnt(tmp_path_factory):
+    """Where `mirada train` has learnt to reverse digits, its exit code, and what it said."""
+    at, out, err = tmp_path_factory.mktemp("learnt"), io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), chdir(at), pytest.MonkeyPatch.context() as patch:
+        for name in SPEAKING:
+            patch.delenv(name, raising=False)
+        code = cli.run(["train", "reverse", "--steps", "313"])
+    return at, code, out.getvalue(), err.getvalue()
 
-    folder = tmp_path_factory.mktemp("runs") / "reverse"
-    train("reverse", epochs=1, out=folder)
-    return str(folder)
+
+@pytest.fixture
+def reversed_digits(learnt):
+    """The folder of that run."""
+    return str(learnt[0] / "runs/reverse")
 
 
-def test_from_nothing_to_an_answer_by_typing_what_each_command_says(run, tmp_path):
-    code, out, err = run("train", "reverse", "--steps", "313")
+def test_from_nothing_to_an_answer_by_typing_what_each_command_says(learnt, run, monkeypatch):
+    at, code, out, err = learnt
+    monkeypatch.chdir(at)
     assert (code, err) == (0, ""), "quiet where there is no terminal"
     first, second, _, following = out.splitlines()
     assert re.fullmatch(
@@ -60,7 +71,7 @@ def test_from_nothing_to_an_answer_by_typing_what_each_command_says(run, tmp_pat
     assert (code, err) == (0, "")
     question, arrow, answer = out.splitlines()[0].split()
     assert (question, arrow, answer) == ("83396940", "→", "04969338")
-    last = json.loads((tmp_path / "runs/reverse/metrics.jsonl").read_text().splitlines()[-1])
+    last = json.loads((at / "runs/reverse/metrics.jsonl").read_text().splitlines()[-1])
     assert last["kind"] == "validation"
     assert last["tokens"] > 0.99
     assert {"loss", "tokens", "sequences"} <= set(last)
@@ -131,7 +142,8 @@ MISTAKES = [
     (["train", "addition", "--causal"], 1, 'The task "addition" has a decoder'),
     (["train", "missing.py"], 1, '"/'),
     (["train", "--resume", "nowhere"], 1, 'There is no run in "nowhere"'),
-    (["train", "reverse", "copy"], 2, "The command does not know what to do with: copy"),
+    (["train", "reverse", "copy"], 2, '"images", and it alone, takes a folder'),
+    (["figure", "a", "b"], 2, "The command does not know what to do with: b"),
     (["try", "nowhere", "1"], 1, 'There is no run in "nowhere"'),
     (["try"], 2, "Something is missing: DIR."),
     (["figure", "nowhere"], 1, 'There is no run in "nowhere"'),
@@ -197,15 +209,13 @@ def test_a_run_that_is_done_is_told_though_its_text_is_gone(run, tmp_path, monke
     assert out.splitlines()[-1] == "The run lies in runs/copy"
 
 
-def test_terminals_that_lack_letters_get_others(reversed_digits):
+def test_terminals_that_lack_letters_get_others(reversed_digits, monkeypatch):
     encoding = "latin-1"  # where there is only ASCII, click writes UTF-8 all the same
-    done = subprocess.run(
-        [*COMMAND, "try", reversed_digits, "49303973"],
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        check=True,
-    )
-    said = done.stdout.decode(encoding)
+    terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", terminal)
+    assert cli.run(["try", reversed_digits, "49303973"]) == 0
+    terminal.flush()
+    said = terminal.buffer.getvalue().decode(encoding)
     assert said.startswith("49303973 -> 37930394")
     assert "?" not in said
     assert '"3" at position 7: ' in said
@@ -221,8 +231,7 @@ def test_a_task_of_ones_own_with_a_mistake_names_file_and_line(run, tmp_path):
     assert err.startswith(f"{tmp_path / 'mine.py'}, line 4: ZeroDivisionError")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_the_next_command_goes_on(run, tmp_path, number):
+def test_ctrl_c_saves_and_the_next_command_goes_on(run, tmp_path):
     training = subprocess.Popen(
         [*COMMAND, "train", "reverse", "--steps", "1000000", "--out", "long"],
         stdout=subprocess.PIPE,
@@ -233,7 +242,7 @@ def test_a_signal_saves_and_the_next_command_goes_on(run, tmp_path, number):
     while not (metrics.exists() and metrics.read_text().count("\n") > 3):
         assert training.poll() is None, training.communicate()
         time.sleep(0.05)
-    training.send_signal(number)
+    training.send_signal(signal.SIGINT)
     out, err = training.communicate(timeout=60)
     assert (training.returncode, err) == (130, "")
     first, _, following = out.splitlines()
@@ -242,6 +251,23 @@ def test_a_signal_saves_and_the_next_command_goes_on(run, tmp_path, number):
     code, out, _ = run("train", "--resume", "long", "--steps", str(step + 2))
     assert code == 0
     assert "The run lies in long" in out
+
+
+def test_sigterm_is_told_from_an_end_by_the_exit_code(run, monkeypatch):
+    from mirada.training.tasks_encoder import Copy
+
+    loss, sent = Copy.loss, []
+
+    def told(self, logits, targets):
+        if not sent:
+            sent.append(os.kill(os.getpid(), signal.SIGTERM))
+        return loss(self, logits, targets)
+
+    monkeypatch.setattr(Copy, "loss", told)
+    code, out, err = run("train", "copy", "--steps", "1000000", "--out", "long")
+    assert (code, err) == (130, "")
+    assert re.match(r"Stopped and saved at step 1 of 1000000, in long\n", out)
+    assert out.splitlines()[-1] == "  mirada train --resume long"
 
 
 def test_a_terminal_shows_a_bar_and_says_the_same(tmp_path):
