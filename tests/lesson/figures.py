@@ -66,12 +66,16 @@ FIGURES = [
     Figure(10, "reverse_digits/ceilings/without_positions_digits", "ceiling"),
     Figure(10, "reverse_digits/ceilings/without_positions_lowest_loss", "lowest_loss"),
     Figure(10, "reverse_digits/ceilings/causal_mask_digits", "expected"),
+    Figure(12, "patches/patch", "size"),
+    Figure(12, "patches/grid", "[rows, columns]"),
+    Figure(12, "patches/unfolded", "unfolded.shape"),
+    Figure(12, "patches/sequence", "sentence.shape"),
+    Figure(12, "patches/vit/d_model", "tokens.shape[-1]"),
+    Figure(12, "patches/vit/tokens_with_cls", "tokens.shape"),
+    Figure(12, "patches/vit/after_block", "seen.shape"),
+    Figure(12, "patches/vit/cls", "summary.shape"),
 ]
 
-# What no chapter computes yet.
-NOT_YET = {
-    "patches",
-}
 # What is no figure of its own: a number in a recipe, or how a list is rounded.
 NO_FIGURES = {
     "by_hand/decimals",

@@ -13,7 +13,7 @@ from mirada.catalogue import Language
 
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 CODE = re.compile(
-    r"^```\{code-cell\} ipython3\n(?P<options>---\n.*?\n---\n|(?::.*\n)*)(?P<source>.*?)^```$",
+    r"^```\{code-cell\} ipython3\n(?P<options>---\n.*?\n---\n|(?::[^\n]*\n)*)(?P<source>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 TAGS = re.compile(r"^:?tags: *\[(.*)\]$", re.MULTILINE)
