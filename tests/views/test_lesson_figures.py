@@ -101,6 +101,7 @@ def test_the_bars_are_the_softmax_at_each_temperature():
         drawn = torch.tensor(bars[4 * k : 4 * k + 4], dtype=torch.float64)
         assert torch.allclose(drawn / drawn.sum(), weights, atol=1e-12)
     assert sum(bars[:4]) == pytest.approx(sum(bars[4:])), "the same length is shared out each time"
+    assert len({bar.get_x() for bar in parts(figure, "bar")}) == 2, "those of a column begin side by side"
     assert "T = 4: plata 34\u202f%, sacó 27\u202f%, Ana 23\u202f%, del 16\u202f%" in figures.alternative(
         figure
     )
@@ -236,6 +237,9 @@ def test_patch_11_is_row_1_column_1():
     assert np.allclose(shown.get_array(), image.permute(1, 2, 0))
     assert np.allclose(strip.get_array()[0], image[:, 7:14, 7:14].flatten())
     (frame,) = parts(figure, "chosen")
+    left, right, bottom, top = shown.get_extent()
+    assert (frame.get_x() - left) / (right - left) == pytest.approx(1 / 10), "the second of ten columns"
+    assert (frame.get_y() - top) / (bottom - top) == pytest.approx(1 / 6), "the second of six rows"
     number = next(text for text in ax.texts if text.get_text() == "11")
     assert 0 < number.get_position()[0] - frame.get_x() < 7
     assert 0 < number.get_position()[1] - frame.get_y() < 7
