@@ -1,91 +1,18 @@
-"""The Images page in a real Chromium: photographs, pictures of one's own, drawn digits, keys, phones."""
+"""The Images page in a real Chromium: photographs, pictures of one's own, links, keys, both languages."""
 
-import json
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from images_page import PATIENCE, PUT, Images, noise, png
 from PIL import Image
-from playwright.sync_api import FilePayload, Locator, Page, expect
+from playwright.sync_api import expect
 from test_a11y import STOP, expect_accessible
 
 import mirada
-from conftest import serve
-
-PATIENCE = 60_000  # milliseconds; a bound for a slow machine: the first look imports torch
-NARROW = "\u202f"
-LOOKS = re.compile(r"(mira sobre todo|mira a todos casi por igual|looks chiefly|looks at all nearly alike)")
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> Path:
-    """A folder where digits were learnt already, if not for long."""
-    runs = tmp_path_factory.mktemp("runs")
-    mirada.train("digits", out=runs / "digits", epochs=12, d_model=32)
-    return runs
-
-
-@pytest.fixture(scope="module")
-def lab(runs) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "MIRADA_RUNS", str(runs))
-        patch.setitem(os.environ, "OMP_NUM_THREADS", "1")
-        with serve() as address:
-            yield address
-
-
-class Images:
-    """One Images page, by roles and names."""
-
-    def __init__(self, page: Page):
-        self.page = page
-        self.main = page.get_by_role("main")
-        self.patches = page.get_by_role("group", name=re.compile("^(Qué trozo mira|Which patch looks)$"))
-        self.alert = page.get_by_role("alert")
-        self.sum = page.locator(".sum")
-        self.pad = page.locator(".paper-of")
-        self.chances = page.locator(".columns li")
-
-    def says(self, text: str | re.Pattern[str], timeout: float = PATIENCE) -> None:
-        expect(self.main).to_contain_text(text, timeout=timeout)
-
-    def looked(self) -> None:
-        """Somebody has looked: there is a sentence about it."""
-        expect(self.sum).to_contain_text(LOOKS, timeout=PATIENCE)
-
-    def patch(self, number: int) -> Locator:
-        return self.patches.get_by_role("radio", name=re.compile(rf"^(trozo|patch) {number},"))
-
-    def cls(self) -> Locator:
-        return self.patches.get_by_role("radio", name=re.compile(r"^\[CLS\]"))
-
-    def source(self, name: str) -> None:
-        self.page.get_by_role("radio", name=name, exact=True).press("Space")
-
-    def give(self, data: bytes, name: str = "mía.png") -> None:
-        file: FilePayload = {"name": name, "mimeType": "application/octet-stream", "buffer": data}
-        self.page.locator("input[type=file]").set_input_files(file)
-
-    def draw(self, *strokes: list[tuple[float, float]]) -> None:
-        self.page.get_by_role("button", name=re.compile("^(Borrar|Wipe it off)$")).click()
-        self.pad.scroll_into_view_if_needed()
-        box = self.pad.bounding_box()
-        assert box
-        for stroke in strokes:
-            for i, (x, y) in enumerate(stroke):
-                self.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
-                if not i:
-                    self.page.mouse.down()
-            self.page.mouse.up()
-
-    def shares(self) -> list[float]:
-        """How clearly each patch is seen, by what lies over it."""
-        veils = self.page.locator(".gaze rect[fill-opacity]")
-        return veils.evaluate_all("all => all.map(r => 1 - r.getAttribute('fill-opacity'))")
 
 
 @pytest.fixture
@@ -94,16 +21,6 @@ def open_images(open_page, lab) -> Callable[..., Images]:
         return Images(open_page(f"{lab}/images?lang={language}" + (state and "#" + state), **options))
 
     return open_
-
-
-def png(pixels: np.ndarray, kind: str = "PNG", **options) -> bytes:
-    file = BytesIO()
-    Image.fromarray(pixels).save(file, kind, **options)
-    return file.getvalue()
-
-
-def noise(height: int, width: int) -> np.ndarray:
-    return np.random.default_rng(height).integers(0, 256, (height, width, 3), dtype=np.uint8)
 
 
 def test_the_temple_is_cut_into_sixty_patches_and_each_of_them_looks(open_images):
@@ -213,18 +130,6 @@ def test_arrows_go_where_they_point(open_images):
     expect(images.patch(0)).to_be_focused()
 
 
-# Bytes, or how many, dropped or pasted: true where the page takes them.
-PUT = """([kind, bytes]) => {
-    const data = new DataTransfer();
-    data.items.add(new File([new Uint8Array(bytes)], 'otra.png', {type: 'image/png'}));
-    const init = {bubbles: true, cancelable: true};
-    const event = kind === 'paste' ? new ClipboardEvent(kind, {...init, clipboardData: data})
-        : new DragEvent(kind, {...init, dataTransfer: data});
-    document.querySelector('main').dispatchEvent(event);
-    return event.defaultPrevented;
-}"""
-
-
 def test_real_photographs_of_ones_own_chosen_dropped_and_pasted(open_images):
     from sklearn.datasets import load_sample_image
 
@@ -291,102 +196,6 @@ def test_what_is_too_large_is_not_even_sent(open_images):
     images.page.evaluate(PUT, ["drop", 21_000_000])
     expect(images.alert).to_contain_text("21,0 MB")
     assert [url for url in sent if "/api/images?" in url] == []
-
-
-def test_a_digit_that_is_drawn_is_read_while_it_is_drawn(open_images):
-    images = open_images(state="s=digit")
-    expect(images.chances).to_have_count(10, timeout=PATIENCE)
-    images.says("Parece un 3")
-    expect(images.patches.get_by_role("radio")).to_have_count(17)
-    ring = [(0.5 + 0.23 * np.sin(t), 0.5 - 0.36 * np.cos(t)) for t in np.linspace(0, 2 * np.pi, 25)]
-    images.draw(ring)
-    images.says("Parece un 0")
-    expect(images.page.locator(".columns .most")).to_contain_text("0")
-    expect(images.page).to_have_url(re.compile("s=digit&d=[0-9a-g]{64}$"))
-    before = images.page.locator(".columns").inner_text()
-    images.page.reload()
-    expect(images.page.locator(".columns")).to_have_text(re.compile("0"), timeout=PATIENCE)
-    images.says("Parece un 0")
-    assert images.page.locator(".columns").inner_text() == before
-    images.page.get_by_role("button", name="Borrar").click()
-    images.says("Dibuja una cifra y dirá cuál es.")
-
-
-def test_the_last_stroke_wins_however_slow_the_lab_is(open_images):
-    images = open_images(state="s=digit")
-    expect(images.chances).to_have_count(10, timeout=PATIENCE)
-    asked = []
-    images.page.route(
-        "**/api/images/digit**",
-        lambda route: (asked.append(json.loads(route.request.post_data or "")), route.continue_()),
-    )
-    images.draw([(0.5, 0.1), (0.5, 0.5), (0.5, 0.9)])
-    link = re.compile("d=([0-9a-g]{64})$")
-    expect(images.page).to_have_url(link)
-    images.page.wait_for_load_state("networkidle")
-    drawn = link.search(images.page.url)
-    assert drawn
-    assert asked[-1]["cells"] == [int(c, 17) for c in drawn[1]]
-    assert len(asked) < 30  # not once for each of the points on the way
-
-
-def test_a_digit_can_be_inked_by_keys_alone(open_images):
-    images = open_images(state="s=digit")
-    expect(images.chances).to_have_count(10, timeout=PATIENCE)
-    images.page.get_by_role("button", name="Borrar").click()
-    first = images.page.get_by_role("button", name="fila 0, columna 0", exact=True)
-    first.focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowUp"):
-        images.page.keyboard.press(key)
-    for _ in range(8):
-        images.page.keyboard.press("Space")
-        images.page.keyboard.press("ArrowDown")
-    expect(images.page.get_by_role("button", name="fila 7, columna 3", exact=True)).to_be_focused()
-    expect(images.page.locator(".grid-of [aria-pressed=true]")).to_have_count(8)
-    expect(images.page).to_have_url(re.compile("d=(000g0000){8}$"))
-    images.page.keyboard.press("Space")
-    expect(images.page.locator(".grid-of [aria-pressed=true]")).to_have_count(7)
-
-
-def test_it_learns_on_its_first_use_with_a_bar_that_survives_a_reload(open_page, tmp_path, monkeypatch):
-    monkeypatch.setitem(os.environ, "MIRADA_RUNS", str(tmp_path))
-    monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
-    with serve() as address:
-        images = Images(open_page(f"{address}/images?lang=es#s=digit"))
-        images.says("Primero tiene que aprender")
-        images.page.get_by_role("button", name="Entrenarlo ahora").click()
-        bar = images.page.get_by_role("progressbar", name="Cuánto ha aprendido")
-        expect(bar).to_be_visible()
-        images.says(re.compile(r"Paso [1-9]\d* de 1320\."))
-        images.page.reload()
-        images.says(re.compile(r"Paso [1-9]\d* de 1320\."))
-        images.page.get_by_role("link", name="Verlo aprender en la página Entrenar").click()
-        images.page.get_by_role("button", name="Pausa").click()
-        expect(images.page.locator(".which")).to_contain_text("en pausa", timeout=PATIENCE)
-        images.page.go_back()
-        images.says(re.compile(r"Descansa en el paso \d+ de 1320\."))
-        expect(images.page.get_by_role("button", name="Continuar")).to_be_visible()
-
-
-def test_a_training_that_fails_is_a_sentence(open_page, tmp_path, monkeypatch):
-    monkeypatch.setitem(os.environ, "MIRADA_RUNS", str(tmp_path))
-    with serve() as address:
-        page = open_page(f"{address}/words")
-        run = {
-            "id": "digits",
-            "state": "failed",
-            "error": "El disco está lleno.",
-            "step": 44,
-            "steps": 1320,
-            "event": 0,
-        }
-        known = {"models": [], "digits": "digits"}
-        page.route("**/api/images/models**", lambda route: route.fulfill(json=known))
-        page.route("**/api/runs/digits**", lambda route: route.fulfill(json=run))
-        page.goto(f"{address}/images?lang=es#s=digit")
-        images = Images(page)
-        images.says("El entrenamiento ha fallado. El disco está lleno.")
-        expect(page.get_by_role("button", name="Probar otra vez")).to_be_visible()
 
 
 def test_links_lead_back_and_broken_ones_are_said(open_images):
@@ -469,9 +278,8 @@ def test_without_javascript_the_sample_and_its_numbered_grid(open_page, lab, lan
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("state", ["", "s=digit"])
-def test_axe_finds_nothing(open_images, scheme, state):
-    images = open_images(state=state, color_scheme=scheme)
+def test_axe_finds_nothing(open_images, scheme):
+    images = open_images(color_scheme=scheme)
     images.looked()
     images.page.get_by_text("Más: enlace a este estado").click()
     for width in (1280, 768, 360):
@@ -479,37 +287,16 @@ def test_axe_finds_nothing(open_images, scheme, state):
         expect_accessible(images.page, f"{width} px, {scheme}")
 
 
-@pytest.mark.parametrize(("language", "state"), [("es", ""), ("en", "s=digit")])
-def test_no_width_makes_the_page_scroll_sideways(open_images, language, state):
-    images = open_images(language, state)
+def test_no_width_makes_the_page_scroll_sideways(open_images):
+    images = open_images()
     images.looked()
     for width in (360, 390, 480, 599, 600, 768, 1119, 1120, 1280, 1920, 2560):
         images.page.set_viewport_size({"width": width, "height": 900})
         images.page.wait_for_function("() => document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_finger_draws_and_finds_what_it_aims_at(open_images):
-    images = open_images(state="s=digit", viewport={"width": 390, "height": 844}, has_touch=True)
-    images.looked()
-    small = images.page.evaluate(
-        """() => [...document.querySelectorAll(
-                'button, select, summary, .swi, .choice label, .spots label, .sources label')]
-            .filter(e => e.checkVisibility() && !e.closest('header') && !e.closest('.grid-of'))
-            .filter(e => { const b = e.getBoundingClientRect(); return Math.min(b.width, b.height) < 44; })
-            .map(e => e.outerHTML.slice(0, 90))"""
-    )
-    assert small == []
-    before = images.page.url
-    images.pad.scroll_into_view_if_needed()
-    box = images.pad.bounding_box()
-    assert box
-    images.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    images.page.wait_for_function("before => location.href !== before", arg=before)
-
-
-@pytest.mark.parametrize("state", ["", "s=digit"])
-def test_keys_alone_reach_everything(open_images, state):
-    images = open_images(state=state)
+def test_keys_alone_reach_everything(open_images):
+    images = open_images()
     images.looked()
     page = images.page
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
@@ -529,11 +316,3 @@ def test_keys_alone_reach_everything(open_images, state):
             .map(e => e.outerHTML.slice(0, 90))"""
     )
     assert missed == []
-
-
-def test_a_lab_that_has_gone_is_a_sentence(open_images):
-    images = open_images(state="s=digit", forgive="net::ERR|Failed to fetch")
-    expect(images.chances).to_have_count(10, timeout=PATIENCE)
-    images.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
-    images.draw([(0.3, 0.3), (0.6, 0.7)])
-    expect(images.alert).to_contain_text("El laboratorio no responde")

@@ -162,13 +162,15 @@ export class Images implements Acts {
     void this.look();
   }
 
-  draw(strokes: Point[][]): void {
+  draw(next: (strokes: Point[][]) => Point[][]): void {
+    const strokes = next(this.state.strokes);
+    if (strokes === this.state.strokes) return;
     this.change((s) => ({ strokes, shown: { ...s.shown, cells: cellsOf(strokes, 1) } }));
     void this.look();
   }
 
-  ink(cells: number[]): void {
-    this.change((s) => ({ strokes: [], shown: { ...s.shown, cells } }));
+  ink(next: (cells: number[]) => number[]): void {
+    this.change((s) => ({ strokes: [], shown: { ...s.shown, cells: next(s.shown.cells) } }));
     void this.look();
   }
 

@@ -11,8 +11,9 @@ interface Props {
   side: number;
   /** The cell that the keys are at. */
   at: number;
-  onStrokes(strokes: Point[][]): void;
-  onCells(cells: number[]): void;
+  /** From what they are then: a line grows quicker than it is drawn. */
+  onStrokes(next: (strokes: Point[][]) => Point[][]): void;
+  onCells(next: (cells: number[]) => number[]): void;
   onAt(at: number): void;
 }
 
@@ -28,27 +29,31 @@ export const Pad = ({ say, cells, strokes, side, at, onStrokes, onCells, onAt }:
     const step = STEPS[e.key];
     if (!step || e.ctrlKey || e.metaKey || e.altKey) return;
     e.preventDefault();
-    const [x, y] = [(at % SIDE) + step[0], Math.floor(at / SIDE) + step[1]];
+    const from = [...e.currentTarget.children].indexOf(e.target as Element);
+    const [x, y] = [(from % SIDE) + step[0], Math.floor(from / SIDE) + step[1]];
     if (x < 0 || y < 0 || x >= SIDE || y >= SIDE) return;
     onAt(y * SIDE + x);
     (e.currentTarget.children[y * SIDE + x] as HTMLElement).focus();
   };
   return (
     <section class="pad">
-      <div class="head"><h2>{say.rich("pad")}</h2><button type="button" class="btn" onClick={() => onCells(cells.map(() => 0))}>{say.rich("pad.clear")}</button></div>
+      <div class="head"><h2>{say.rich("pad")}</h2><button type="button" class="btn" onClick={() => onCells((all) => all.map(() => 0))}>{say.rich("pad.clear")}</button></div>
       <p class="hint">{say.rich("pad.hint")} {say.rich("pad.keys")}</p>
       <div class="paper-of" style={{ width: side + "px", height: side + "px" }}
         onPointerDown={(e) => {
           if (e.button) return;
           e.preventDefault();
           e.currentTarget.setPointerCapture(e.pointerId);
-          onStrokes([...strokes, [point(e)]]);
+          const first = point(e);
+          onStrokes((all) => [...all, [first]]);
         }}
         onPointerMove={(e) => {
-          if (!e.currentTarget.hasPointerCapture(e.pointerId) || !strokes.length) return;
-          const last = strokes.at(-1)!;
+          if (!e.currentTarget.hasPointerCapture(e.pointerId)) return;
           const [x, y] = point(e);
-          if (Math.hypot(x - last.at(-1)![0], y - last.at(-1)![1]) > 0.012) onStrokes([...strokes.slice(0, -1), [...last, [x, y]]]);
+          onStrokes((all) => {
+            const last = all.at(-1) ?? [[x, y]];
+            return Math.hypot(x - last.at(-1)![0], y - last.at(-1)![1]) > 0.012 ? [...all.slice(0, -1), [...last, [x, y]]] : all;
+          });
         }}>
         <svg width={side} height={side} viewBox={`0 0 ${SIDE} ${SIDE}`} aria-hidden="true">
           {!strokes.length && <Cells table={tableOfCells(cells)} />}
@@ -59,7 +64,7 @@ export const Pad = ({ say, cells, strokes, side, at, onStrokes, onCells, onAt }:
           {cells.map((ink, i) => (
             <button type="button" key={"i" + i} tabIndex={i === at ? 0 : -1} aria-pressed={ink > 0} aria-label={say.plain("pad.cell", { r: String(Math.floor(i / SIDE)), c: String(i % SIDE) })}
               onFocus={() => i !== at && onAt(i)}
-              onClick={(e) => !e.detail && onCells(cells.map((x, j) => (j === i ? (x ? 0 : FULL) : x)))} />
+              onClick={(e) => !e.detail && onCells((all) => all.map((x, j) => (j === i ? (x ? 0 : FULL) : x)))} />
           ))}
         </div>
       </div>

@@ -53,8 +53,8 @@ export interface Acts {
   show(change: Partial<Shown>): void;
   source(source: Source): void;
   file(file: File): void;
-  draw(strokes: Point[][]): void;
-  ink(cells: number[]): void;
+  draw(next: (strokes: Point[][]) => Point[][]): void;
+  ink(next: (cells: number[]) => number[]): void;
   learn(): void;
   night(dark: boolean): void;
   language(): void;

@@ -68,7 +68,8 @@ export const Picture = (props: Props) => {
   /** Arrows go where they point; above the first row stands [CLS]. */
   const keys = (e: KeyboardEvent) => {
     const cls = !!gaze && gaze.cls !== null;
-    const to = { ArrowLeft: query - 1, ArrowRight: query + 1, ArrowUp: query < columns ? -1 : query - columns, ArrowDown: query < 0 ? 0 : query + columns, Home: cls ? -1 : 0, End: rows * columns - 1 }[e.key];
+    const from = +(e.target as HTMLInputElement).value; // where the keys are: what was drawn may be a frame behind
+    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, ArrowUp: from < columns ? -1 : from - columns, ArrowDown: from < 0 ? 0 : from + columns, Home: cls ? -1 : 0, End: rows * columns - 1 }[e.key];
     if (to === undefined || e.ctrlKey || e.metaKey || e.altKey) return;
     e.preventDefault();
     if (to < (cls ? -1 : 0) || to >= rows * columns) return;
