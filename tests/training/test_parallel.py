@@ -31,7 +31,7 @@ from mirada.training.runs import load_run
 from mirada.training.task import Batch, loss
 
 KINDS = ("ddp", "fsdp")
-LONGEST = 100  # seconds, where a program takes a tenth of it
+LONGEST = 200  # seconds, where a program takes a tenth of it
 
 
 @pytest.fixture(scope="module")

@@ -121,8 +121,7 @@ def told(task, *, until=None, **options):
 
 VARIANTS = {
     "plain": {},
-    "unplaced": {"positions": "none"},
-    "causal": {"causal": True},
+    "unplaced": {"positions": "none", "causal": True},
     "bfloat16": {"precision": "bfloat16"},
 }
 
