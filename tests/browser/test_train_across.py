@@ -1,23 +1,20 @@
 """Cross-attention on the Train page: what was written stands over what is read, and looks down at it."""
 
-import os
 import re
 
 import pytest
 from playwright.sync_api import expect
 
 import mirada
-from conftest import serve
+from training import lab_of
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
     runs = tmp_path_factory.mktemp("runs")
     mirada.train("reverse-seq2seq", out=runs / "dos", steps=3)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(os.environ, "MIRADA_RUNS", str(runs))
-        with serve() as address:
-            yield address
+    with lab_of(runs) as address:
+        yield address
 
 
 def test_each_written_token_has_a_strand_to_each_that_is_read(open_page, lab):

@@ -125,8 +125,26 @@ def test_a_run_whose_file_is_damaged_is_listed_and_says_what_to_do(open_train, r
     train.state("ha fallado")
     train.says("Pon en su lugar una copia de ese archivo")
     expect(train.button("Continuar")).to_have_count(0)
+    expect(train.ask).to_have_count(0)  # it cannot be asked
+    expect(train.main.locator(".lead")).not_to_contain_text("?")
     train.page.get_by_role("link", name=re.compile("^hecho")).click()
     train.state("terminado")
+
+
+def test_what_was_chosen_while_the_lab_was_slow_stays_chosen(open_page, lab):
+    page = open_page(f"{lab}/train?lang=es#hecho")
+    expect(page.locator(".which")).to_contain_text("hecho", timeout=RUN)
+    held = []
+    page.route(re.compile(r"/api/runs/hecho(\?|$)"), lambda route: held.append(route))
+    page.reload()
+    epochs = page.get_by_label("épocas", exact=True)
+    expect(epochs).to_be_enabled(timeout=RUN)
+    epochs.select_option("12")
+    assert held, "the page asks for the run before it has any choice to offer"
+    for route in held:
+        route.continue_()
+    expect(page.locator(".which")).to_contain_text("terminado", timeout=RUN)
+    expect(epochs).to_have_value("12")
 
 
 def test_two_runs_learn_and_a_third_waits_in_line(open_train):

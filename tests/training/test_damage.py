@@ -84,7 +84,7 @@ def test_a_run_that_tells_nonsense(changes, said):
             attempt(run.folder)
 
 
-@pytest.mark.parametrize("text", ["{", "\xff", ""])
+@pytest.mark.parametrize("text", ["{", "\xff", "", pytest.param("[" * 100_000, id="deep")])
 def test_a_run_that_is_no_json_does_not_show_the_parser(text):
     Path("run.json").write_text(text, "latin-1")
     with pytest.raises(TrainingError, match=r"run.json\" is damaged \(JSON\)\.$"):
@@ -95,6 +95,7 @@ def test_a_run_that_is_no_json_does_not_show_the_parser(text):
     "line",
     [
         *('{"step": "3", "kind": "training"}', "[3]", "3", '{"step": 3, "kind": "other"}', "{}"),
+        pytest.param("[" * 100_000, id="deep"),
         '{"step": 3, "kind": "validation", "loss": 1.0, "tokens": "1", "sequences": 1, "seconds": 1}',
     ],
 )

@@ -57,6 +57,14 @@ def test_the_same_run_twice_in_one_program(task):
     assert train(task, resume="run", steps=5).finished
 
 
+def test_who_only_asks_whether_somebody_trains_there_stops_nobody(task, monkeypatch):
+    stopped(task, 2, out="run")
+    asking = os.open("run", os.O_RDONLY)
+    fcntl.flock(asking, fcntl.LOCK_SH)
+    monkeypatch.setattr(folders.time, "sleep", lambda _: os.close(asking))  # an instant later it is done
+    assert train(task, resume="run").finished
+
+
 @pytest.mark.parametrize("error", [OSError(95, "Operation not supported"), OSError(9, "Bad file descriptor")])
 def test_where_there_are_no_locks_it_learns_all_the_same(task, monkeypatch, error):
     def flock(*_):

@@ -153,6 +153,7 @@ export class Train implements Acts {
   private async watch(id: string): Promise<void> {
     this.following?.stop();
     this.following = null;
+    const { choice } = this.state;
     const whole = await call<Whole>(this.lab(), path(id));
     const watched = known(whole);
     const { run } = watched;
@@ -163,7 +164,8 @@ export class Train implements Acts {
       const task = s.tasks.find((t) => t.name === run.task);
       return {
         watched, fault: "", lost: 0, ...(other && { at: null, block: 0, kind: null, tried: { ...untried, text: task?.question ?? "" } }),
-        ...(other && task && { choice: { ...choiceOf(task), ...run.options } }),
+        // What somebody chose while this came is theirs.
+        ...(other && task && s.choice === choice && { choice: { ...choiceOf(task), ...run.options } }),
       };
     });
     if (!atRest(run)) this.listen(id);

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
@@ -30,7 +31,11 @@ def locked(folder: Path) -> Iterator[None]:
         import fcntl
 
         handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:  # who only asks whether somebody trains there holds it for an instant
+            time.sleep(0.05)
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)  # pyright: ignore[reportArgumentType]
         raise TrainingError("training.in_use", folder=folder) from None

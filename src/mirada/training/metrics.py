@@ -65,7 +65,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     for text in texts:
         try:
             line = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             break
         if not is_line(line):
             break

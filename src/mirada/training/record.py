@@ -61,8 +61,8 @@ def read_run(folder: Path, given: Findable | None) -> Record:
     path = folder / RUN
     try:
         told = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError) as error:
+        if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
             raise bad_run(path, "JSON") from None
         raise TrainingError("training.no_run", folder=folder) from None
     except OSError as error:

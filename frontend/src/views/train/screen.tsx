@@ -63,9 +63,11 @@ export const Screen = ({ s, id, acts }: Props) => {
   const say = sayIn(s.language);
   const dark = s.theme ? s.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const run = s.watched?.run ?? null;
-  const task = s.tasks.find((t) => t.name === (run?.task ?? s.choice?.task));
+  const damaged = run?.state === "failed" && !run.steps; // nobody knows its task, nor can it be asked
+  const name = (damaged ? s.choice?.task : run?.task ?? s.choice?.task) ?? "reverse";
+  const task = s.tasks.find((t) => t.name === name);
   const slots = s.width < 536 ? 4 : s.width < 660 ? 6 : 8;
-  const seen: Seen = { s, id, acts, say, run, total: Math.max(run?.steps ?? task?.steps ?? 0, 1), slots, maps: mapsOf(s.watched, s, slots) };
+  const seen: Seen = { s, id, acts, say, run, name, total: Math.max(run?.steps ?? task?.steps ?? 0, 1), slots, maps: mapsOf(s.watched, s, slots) };
   return (
     <div id={id} class="mirada trainer" lang={s.language} data-theme={s.theme ?? undefined}>
       <div class="page">
@@ -80,7 +82,7 @@ export const Screen = ({ s, id, acts }: Props) => {
               {s.watched && s.watched.metrics.length > 0 && <CurveTable say={say} metrics={s.watched.metrics} />}
             </div>
             <div class="p3">
-              {run && run.family !== "vision" && <Try say={say} id={id} run={run} task={task} tried={s.tried} width={s.width} busy={s.asking}
+              {run && !damaged && run.family !== "vision" && <Try say={say} id={id} run={run} task={task} tried={s.tried} width={s.width} busy={s.asking}
                 onTry={(change) => acts.change((was) => ({ tried: { ...was.tried, ...change } }))} onAsk={acts.ask} />}
             </div>
           </div>
@@ -102,11 +104,10 @@ export const Screen = ({ s, id, acts }: Props) => {
   );
 };
 
-interface Seen extends Props { say: Say; run: Run | null; total: number; slots: number; maps: ReturnType<typeof mapsOf> }
+interface Seen extends Props { say: Say; run: Run | null; total: number; slots: number; name: string; maps: ReturnType<typeof mapsOf> }
 
 /** The question, what goes wrong, and which run it is. */
-const Lead = ({ s, say, run, task, acts }: Seen & { task: Task | undefined }) => {
-  const name = run?.task ?? s.choice?.task ?? "reverse";
+const Lead = ({ s, say, run, task, name, acts }: Seen & { task: Task | undefined }) => {
   const model = run?.parameters ? say.plain("model", { n: countText(run.parameters, s.language) }) : say.plain("model.small");
   return [
     <h1>{say.rich("title")}</h1>,
@@ -119,7 +120,7 @@ const Lead = ({ s, say, run, task, acts }: Seen & { task: Task | undefined }) =>
 };
 
 /** How it came about: moments of the maps side by side, the curves, and the way back. */
-const Past = ({ s, id, acts, say, run, total, slots, maps: { kinds, kind, steps, chosen, now, block, newest, shown } }: Seen) => {
+const Past = ({ s, id, acts, say, run, name, total, slots, maps: { kinds, kind, steps, chosen, now, block, newest, shown } }: Seen) => {
   const x = { low: 0, high: total, from: LEFT, to: s.width - 10 };
   const at = newest || !now ? run?.step ?? 0 : now.step;
   const choose = (step: number | null) => acts.change({ at: step === steps.at(-1) ? null : step });
@@ -129,7 +130,7 @@ const Past = ({ s, id, acts, say, run, total, slots, maps: { kinds, kind, steps,
     now && now.maps.length > 1 && choices(say, id, "block", now.maps.map((_, b) => b), block, (b) => acts.change({ block: b }), (b) => `${say.plain("block")} ${b + 1}`),
     <MapStrip say={say} shown={shown} block={block} heads={headsOf(s, now?.maps[block])} rows={size?.length ?? 8} keys={size?.[0].length ?? 8}
       slots={slots} width={s.width} x={x} at={newest ? steps.at(-1) ?? -1 : now.step} onChoose={choose} />,
-    <Curves say={say} metrics={s.watched?.metrics ?? []} width={s.width} x={x} at={at} limit={ceilingOf(run?.task ?? s.choice?.task ?? "reverse")} />,
+    <Curves say={say} metrics={s.watched?.metrics ?? []} width={s.width} x={x} at={at} limit={ceilingOf(name)} />,
     <div class="history">
       <input type="range" min="0" max={total} value={at} disabled={steps.length < 2} aria-label={say.plain("history")}
         aria-valuetext={say.plain("history.value", { n: String(now?.step ?? 0), of: String(total) })}
