@@ -27,7 +27,7 @@ class Images:
     def __init__(self, page: Page):
         self.page = page
         self.main = page.get_by_role("main")
-        self.patches = page.get_by_role("group", name=re.compile("^(Qué trozo mira|Which patch looks)$"))
+        self.patches = page.get_by_role("group", name=re.compile("^(Qué parche mira|Which patch looks)$"))
         self.alert = page.get_by_role("alert")
         self.sum = page.locator(".sum")
         self.pad = page.locator(".paper-of")
@@ -41,7 +41,7 @@ class Images:
         expect(self.sum).to_contain_text(LOOKS, timeout=PATIENCE)
 
     def patch(self, number: int) -> Locator:
-        return self.patches.get_by_role("radio", name=re.compile(rf"^(trozo|patch) {number},"))
+        return self.patches.get_by_role("radio", name=re.compile(rf"^(parche|patch) {number},"))
 
     def cls(self) -> Locator:
         return self.patches.get_by_role("radio", name=re.compile(r"^\[CLS\]"))

@@ -25,12 +25,12 @@ def open_images(open_page, lab) -> Callable[..., Images]:
 
 def test_the_temple_is_cut_into_sixty_patches_and_each_of_them_looks(open_images):
     images = open_images()
-    expect(images.page).to_have_title("¿A dónde mira cada trozo? · Mirada")
+    expect(images.page).to_have_title("¿A dónde mira cada parche? · Mirada")
     images.looked()
     expect(images.patches.get_by_role("radio")).to_have_count(61)
     expect(images.patch(11)).to_be_checked()
-    images.says("El trozo 11, en números")
-    images.says("Fila 1, columna 1: puntos 16 a 31 desde la izquierda y 16 a 31 desde arriba.")
+    images.says("El parche 11, en números")
+    images.says("Fila 1, columna 1: píxeles 16 a 31 desde la izquierda y 16 a 31 desde arriba.")
     images.says("768 números de 0 a 1: 0,74; 0,75; 0,73; …; 0,07.")
     images.says("no ha aprendido nada")
     clear = images.shares()
@@ -38,10 +38,10 @@ def test_the_temple_is_cut_into_sixty_patches_and_each_of_them_looks(open_images
     assert max(clear) == pytest.approx(1)
     images.page.locator(".spots label").nth(33).click()
     expect(images.patch(33)).to_be_checked()
-    images.says("El trozo 33, en números")
+    images.says("El parche 33, en números")
     assert images.shares() != clear
     images.page.locator("label.cls").click()
-    images.says("[CLS] no es ningún trozo de la imagen.")
+    images.says("[CLS] no es ningún parche de la imagen.")
     assert images.page.url.endswith("#p=cls")
 
 
@@ -86,7 +86,7 @@ def test_block_head_rollout_and_temperature_change_what_is_seen(open_images):
     seen.append(images.shares())
     assert sum(seen[2]) < sum(seen[1])  # it focuses
     images.page.get_by_role("switch", name=re.compile("A través de los bloques")).press("Space")
-    images.says("A través de 3 bloques, lo que llega al trozo 11 viene sobre todo de él mismo")
+    images.says("A través de 3 bloques, lo que llega al parche 11 viene sobre todo de él mismo")
     expect(group.get_by_role("radio", name="2", exact=True)).to_be_disabled()
     images.page.get_by_role("button", name="Volver al principio").click()
     expect(images.page).to_have_url(re.compile(r"lang=es$"))
@@ -98,10 +98,10 @@ def test_the_mouse_shows_and_a_click_chooses(open_images):
     images.looked()
     spots = images.page.locator(".spots label")
     spots.nth(33).hover()
-    images.says("El trozo 33, en números")
+    images.says("El parche 33, en números")
     expect(images.patch(11)).to_be_checked()
     images.page.get_by_role("heading", level=1).hover()
-    images.says("El trozo 11, en números")
+    images.says("El parche 11, en números")
 
 
 def test_arrows_go_where_they_point(open_images):
@@ -137,16 +137,16 @@ def test_real_photographs_of_ones_own_chosen_dropped_and_pasted(open_images):
     images.source("una imagen tuya")
     images.says("no se guarda")
     images.give(png(load_sample_image("flower.jpg"), "JPEG"), "flor.jpg")
-    images.says("640 × 427 puntos.")
+    images.says("640 × 427 píxeles.")
     images.looked()
     expect(images.patches.get_by_role("radio")).to_have_count(61)
     high = np.ascontiguousarray(load_sample_image("china.jpg")[::3, ::3].transpose(1, 0, 2))
     assert images.page.evaluate(PUT, ["drop", list(png(high, "JPEG"))])
-    images.says("143 × 214 puntos.")
-    expect(images.page.get_by_role("img", name="Tu imagen, en 10 filas de 6 trozos")).to_be_visible()
+    images.says("143 × 214 píxeles.")
+    expect(images.page.get_by_role("img", name="Tu imagen, en 10 filas de 6 parches")).to_be_visible()
     images.source("un templo")
     images.page.evaluate(PUT, ["paste", list(png(noise(48, 96)))])
-    images.says("96 × 48 puntos.")
+    images.says("96 × 48 píxeles.")
     # It stands in no address, and the lab keeps nothing that a reload could find again.
     assert "own" not in images.page.url
     images.page.reload()
@@ -161,7 +161,7 @@ def test_what_was_done_to_a_picture_is_said_in_the_language_of_the_page(open_ima
     exif = turned.getexif()
     exif[0x0112] = 6
     images.give(png(np.asarray(turned), "JPEG", exif=exif))
-    images.says("40 × 80 puntos. Se ha girado como dice su EXIF.")
+    images.says("40 × 80 píxeles. Se ha girado como dice su EXIF.")
     images.page.get_by_text("English", exact=True).click()
     images.says("40 × 80 pixels. It was turned as its EXIF says.")
 
@@ -184,7 +184,7 @@ def test_what_is_no_picture_is_a_sentence_and_the_page_goes_on(open_images, data
     images.give(data)
     expect(images.alert).to_contain_text(said, timeout=PATIENCE)
     images.give(png(noise(1, 1)))
-    images.says("1 × 1 puntos.")
+    images.says("1 × 1 píxeles.")
     images.looked()
     expect(images.alert).to_have_count(0)
 
@@ -237,7 +237,7 @@ def test_english(open_images):
     expect(images.page).to_have_title("Where does each patch look? · Mirada")
     images.says(re.compile(r"Patch 11 looks (chiefly|at all)"))
     images.page.get_by_text("Español", exact=True).click()
-    images.says(re.compile("El trozo 11 mira"))
+    images.says(re.compile("El parche 11 mira"))
     expect(images.page.locator("html")).to_have_attribute("lang", "es")
 
 
@@ -257,7 +257,7 @@ def test_nothing_is_spoken_unasked_and_what_is_chosen_is_spoken_once(open_images
     images.patch(11).focus()
     for _ in range(5):
         images.page.keyboard.press("ArrowRight")
-    expect(status).to_contain_text("El trozo 16 mira")
+    expect(status).to_contain_text("El parche 16 mira")
     assert len(images.page.evaluate("heard")) <= 2
 
 

@@ -1,7 +1,7 @@
 /** What the Images page says in English, besides what it shares with Words. */
 export const imagesEn = {
   title: "Where does each patch look?",
-  lead: "A picture is read like a sentence: cut into {n} patches, one after the other, like words. Each patch is a row of {k} numbers and looks at all the others.",
+  lead: "A picture is read like a sentence: cut into {n} square patches, one after the other, like words. Each patch is a row of {k} numbers and looks at all the others.",
   "need.script": "Choosing another picture and seeing where a patch looks need JavaScript. Below is the sample picture with its sixty patches, numbered in the order in which they are read.",
   "still.alt": "A Chinese temple with red columns and a tiled roof under a grey sky, cut into 6 rows of 10 square patches numbered from 0 to 59.",
   "still.caption": "96 × 160 pixels cut into 6 × 10 patches of 16 × 16. Each patch becomes a row of 16 · 16 · 3 = 768 numbers: all its reds first, then the greens, then the blues. Read row after row, they are a sentence of 60 words. Patch 11 is row 1, column 1. Before the first one, models put a token that is in no picture, [CLS], where they gather their answer.",
