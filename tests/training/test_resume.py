@@ -20,9 +20,11 @@ from mirada.training.stopping import Listener
 OPTIONS = {"epochs": 3, "schedule": "cosine", "warmup": 3}
 
 
-@pytest.fixture
-def straight(task):
-    return everything(train(task, **OPTIONS))
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """All of a run that nothing stopped."""
+    torch.set_num_threads(1)
+    return everything(train(Tiny(), out=tmp_path_factory.mktemp("straight") / "run", **OPTIONS))
 
 
 def undone(everything, step):
@@ -78,38 +80,47 @@ def test_dropout_is_at_work_so_that_its_random_numbers_matter(task):
     assert everything(train(task))[4] != everything(train(Sure()))[4]
 
 
+# Each run in a fork of one program: starting PyTorch takes longer than all of them.
 KILLED = """
-import sys, time
+import os, sys, time
+import torch._dynamo  # Adam would, in each
 from tiny import Tiny
 from mirada.training.loop import train
 from mirada.training.stopping import Listener
 class Slow(Listener):
     def on_step(self, step, loss):
-        print(step, flush=True)
+        print(out, os.getpid(), step, flush=True)
         time.sleep(0.05)
-train(Tiny(), out="run", epochs=3, schedule="cosine", warmup=3, checkpoint_every=1, listener=Slow())
+for out in sys.argv[1:]:
+    if not os.fork():
+        train(Tiny(), out=out, epochs=3, schedule="cosine", warmup=3, checkpoint_every=1, listener=Slow())
+        os._exit(0)
+    os.wait()
 """
 
 
-@pytest.mark.parametrize("step", [3, 6])
-def test_killed_with_no_warning_and_gone_on(task, straight, tmp_path, environment, step):
+def test_killed_with_no_warning_and_gone_on(task, straight, tmp_path, environment):
+    runs = {"early": 3, "late": 6}
     process = subprocess.Popen(
-        [sys.executable, "-c", KILLED], env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, *runs],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    for line in process.stdout:
-        if int(line) == step:
-            break
-    time.sleep(0.01 * step)  # somewhere in the work, in the middle of writing too
-    process.kill()
-    process.wait()
+    for run, step in runs.items():
+        number = next(line.split()[1] for line in process.stdout if line.split()[::2] == [run, str(step)])
+        time.sleep(0.01 * step)  # somewhere in the work, in the middle of writing too
+        os.kill(int(number), signal.SIGKILL)
+    assert process.wait() == 0
     process.stdout.close()
-    assert load_run("run", task).step < 12
-    again = train(task, resume="run")
-    files, lines, snapshots, maps, weights, name = everything(again)
-    assert (files, snapshots, maps, weights, name) == (straight[0], *straight[2:])
-    assert undone((files, lines), 0)[1] == undone(straight, 0)[1]
-    steps = [line["step"] for line in lines if line["kind"] == "training"]
-    assert steps == list(range(1, 13))  # each once
+    for run in runs:
+        assert load_run(run, task).step < 12
+        files, lines, snapshots, maps, weights, name = everything(train(task, resume=run))
+        assert (files, snapshots, maps, weights, name) == (straight[0], *straight[2:])
+        assert undone((files, lines), 0)[1] == undone(straight, 0)[1]
+        steps = [line["step"] for line in lines if line["kind"] == "training"]
+        assert steps == list(range(1, 13))  # each once
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
