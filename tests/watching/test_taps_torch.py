@@ -243,3 +243,13 @@ def test_the_function_itself_and_a_saved_name_of_it():
         gaze = seen(model, x)
         assert gaze.proved
         close(gaze[0].weights(), wanted_weights(layer, x, x, x))
+
+
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3, 5)])
+def test_what_needs_no_table_builds_none_whatever_the_dimensions(lead):
+    mask = Mask.causal() & Mask.window(3)
+    x = torch.randn(*lead, 7, 5)
+    look = seen(Calls(lambda self, x: mirada.attention(x, x, x, mask)), x)[0]
+    assert repr(look.masks[0]) == "Mask.causal() & Mask.window(3)"
+    wanted = mirada.attention_weights(x, x, mask).reshape(-1, 7, 7)
+    close(look.weights().flatten(0, 1), wanted, 1e-6)

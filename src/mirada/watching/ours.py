@@ -47,8 +47,8 @@ def tap(
 
 def inputs_of(query, key, value, mask: Mask | None, temperature: float, lead: tuple[int, ...]) -> Inputs:
     scale = scale_of(query, temperature)
-    if mask is not None and len(lead) != 2:
-        # It speaks of other dimensions than the four that are kept.
+    if mask is not None and len(lead) != 2 and any(part.tensor is not None for part in mask.parts):
+        # A tensor of it speaks of other dimensions than the four that are kept; causal and window of none.
         shape = (*lead, query.shape[-2], key.shape[-2])
         table = mask.to_tensor(*shape, device=query.device)
         table = four(table, lead)
