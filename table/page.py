@@ -7,7 +7,8 @@ HEAD = """# Tasks: what each comes to
 Every built-in task, trained from nothing with the options that it has by default, on {machine}.
 `tokens` and `sequences` are the shares that are right on samples never seen in training; a sequence is right
 if all of it is; a picture is one of one token. Of several seeds the mean is told, and in brackets the worst
-and the best. `seconds` are those of the processor, the examinations and saving among them. Made again by `make table`.
+and the best. `seconds` are those of the processor, with all examinations and saving. Made again by
+`make table`.
 
 | task | what | model | parameters | steps of 64 | tokens | sequences | loss | seconds | seed |
 |---|---|---|---:|---:|---:|---:|---:|---:|---:|
