@@ -101,13 +101,22 @@ def test_rows_that_were_written_bear_their_own_names():
     assert look.row(0, 0).startswith("Row 0, 'token 11'")
 
 
-LONG = """
-import resource, sys
-import torch
+# One process for two cases: most of the time of each goes by until transformers is there.
+LATE_AND_LONG = """
+import resource
+import mirada, torch
+mirada.watch  # loaded now
+from transformers import modeling_utils
+from transformers.models.bert.modeling_bert import BertConfig, BertModel
 from transformers.models.llama.modeling_llama import LlamaConfig, LlamaModel
-from mirada import watch
 torch.set_num_threads(1)
 torch.manual_seed(0)
+config = BertConfig(hidden_size=8, num_attention_heads=2, num_hidden_layers=1, intermediate_size=8)
+model = BertModel(config).eval()
+with torch.no_grad(), mirada.watch(model) as gaze:
+    model(torch.tensor([[1, 2, 3]]))
+print(len(gaze), gaze[0].path, gaze[0].kernel)
+
 config = LlamaConfig(hidden_size=8, num_attention_heads=1, num_key_value_heads=1, head_dim=8, vocab_size=97,
     num_hidden_layers=1, intermediate_size=8, max_position_embeddings=40_000)
 model = LlamaModel._from_config(config, attn_implementation="sdpa").eval()
@@ -116,7 +125,7 @@ peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 with torch.inference_mode():
     model(words[:, :128], use_cache=False)
     before = peak()
-    with watch(model) as gaze:
+    with mirada.watch(model) as gaze:
         model(words, use_cache=False)
 (look,) = gaze
 assert gaze.proved, look
@@ -125,26 +134,18 @@ print(round(peak() - before))
 """
 
 
-def test_a_text_of_32768_tokens_builds_no_mask_of_its_square():
+@pytest.fixture(scope="module")
+def late_and_long():
+    return fresh(LATE_AND_LONG).splitlines()
+
+
+def test_transformers_may_come_after_mirada_and_leaves_as_it_was(late_and_long):
+    assert late_and_long[0] == "1 encoder.layer.0.attention.self transformers sdpa"
+
+
+def test_a_text_of_32768_tokens_builds_no_mask_of_its_square(late_and_long):
     # https://github.com/TransformerLensOrg/TransformerLens/issues/479, /490: 4,295 MB a head
-    assert int(fresh(LONG)) < 150
-
-
-def test_transformers_may_come_after_mirada_and_leaves_as_it_was():
-    said = fresh(
-        """
-import mirada, torch
-mirada.watch  # loaded now
-from transformers import modeling_utils
-from transformers.models.bert.modeling_bert import BertConfig, BertModel
-config = BertConfig(hidden_size=8, num_attention_heads=2, num_hidden_layers=1, intermediate_size=8)
-model = BertModel(config).eval()
-with torch.no_grad(), mirada.watch(model) as gaze:
-    model(torch.tensor([[1, 2, 3]]))
-print(len(gaze), gaze[0].path, gaze[0].kernel)
-"""
-    )
-    assert said.strip() == "1 encoder.layer.0.attention.self transformers sdpa"
+    assert int(late_and_long[1]) < 150
 
 
 def test_two_families_in_one_watch():
