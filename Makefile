@@ -22,8 +22,9 @@ lab: .venv/.lab $(BUNDLE)  ## open the lab in the browser
 test: .venv/.dev $(BUNDLE)  ## run every test: types, TypeScript, Python, browser
 	@tools/setup-chromium
 	@cd frontend && npm run --silent types && npm run --silent test
-	@# Two at a time, each with one thread of torch's: a file is run by one of them, in order.
-	@OMP_NUM_THREADS=1 python -m pytest -n 2 --dist loadfile
+	@# Two at a time, each with one thread of torch's: a file is run by one of them, in order, the longest
+	@# files first (tests/conftest.py), not those with most tests.
+	@OMP_NUM_THREADS=1 python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 site: .venv/.dev $(BUNDLE)  ## build the lesson's pages into build/site, running all its code
 	@python lesson/site/build.py

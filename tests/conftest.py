@@ -20,3 +20,25 @@ def _same_numbers(request):
     torch = getattr(request.module, "torch", None)
     if torch is not None:
         torch.manual_seed(0)
+
+
+# Where files are shared out between processes, one of these at the end would leave the others with nothing.
+LONGEST_FILES = {
+    "test_attention_compiled.py",
+    "test_cases.py",
+    "test_cli_training.py",
+    "test_compile_export.py",
+    "test_every_exercise.py",
+    "test_images.py",
+    "test_lesson.py",
+    "test_lesson_pages.py",
+    "test_parallel.py",
+    "test_resume.py",
+    "test_train.py",
+    "test_watch_machinery.py",
+    "test_wheel.py",
+}
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONGEST_FILES)  # the order is else as it was
