@@ -166,6 +166,40 @@ def test_what_was_done_to_a_picture_is_said_in_the_language_of_the_page(open_ima
     images.says("40 × 80 pixels. It was turned as its EXIF says.")
 
 
+def test_of_two_pictures_the_last_one_given_is_shown_and_in_the_language_of_now(open_images):
+    images = open_images()
+    images.source("una imagen tuya")
+    held = []
+    images.page.route("**/api/images?**", lambda route: held.append(route))
+    images.give(png(noise(40, 80)))
+    images.give(png(noise(48, 900)))
+    images.says("Leyéndola …")
+    images.page.get_by_text("English", exact=True).click()
+    for _ in range(50):
+        if len(held) == 3:
+            break
+        images.page.wait_for_timeout(100)
+    for route in reversed(held):
+        route.continue_()
+    images.says("900 × 48 pixels. The model reads the middle of it.")
+    images.page.unroute("**/api/images?**")
+    expect(images.page.get_by_role("img", name="Your picture, in one row of 10 patches")).to_be_visible()
+    images.page.wait_for_timeout(300)  # the others are answered by now, too
+    images.says("900 × 48 pixels.")
+
+
+def test_what_takes_long_is_said_until_it_is_there(open_images):
+    images = open_images()
+    images.looked()
+    held = []
+    images.page.route("**/api/images/look**", lambda route: held.append(route))
+    images.source("una flor")
+    images.says("Mirando …")
+    held[0].continue_()
+    images.looked()
+    expect(images.main).not_to_contain_text("Mirando …")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -183,6 +217,7 @@ def test_what_is_no_picture_is_a_sentence_and_the_page_goes_on(open_images, data
     images.source("una imagen tuya")
     images.give(data)
     expect(images.alert).to_contain_text(said, timeout=PATIENCE)
+    expect(images.main).not_to_contain_text("no se guarda")
     images.give(png(noise(1, 1)))
     images.says("1 × 1 píxeles.")
     images.looked()
@@ -213,6 +248,12 @@ def test_links_lead_back_and_broken_ones_are_said(open_images):
     gone = open_images(state="m=nadie")
     expect(gone.alert).to_contain_text("no está aquí", timeout=PATIENCE)
     gone.looked()
+    # More than there is, in a link that is opened later: the most there is.
+    gone.page.evaluate("location.hash = 'p=99&b=99&h=99'")
+    expect(gone.page).to_have_url(re.compile("#p=59&b=3&h=4$"))
+    expect(gone.alert).to_have_count(0)
+    gone.page.evaluate("location.hash = 'm=alguien'")
+    expect(gone.alert).to_contain_text("no está aquí")
 
 
 def test_the_drawing_can_be_taken_along(open_images):
@@ -259,6 +300,10 @@ def test_nothing_is_spoken_unasked_and_what_is_chosen_is_spoken_once(open_images
         images.page.keyboard.press("ArrowRight")
     expect(status).to_contain_text("El parche 16 mira")
     assert len(images.page.evaluate("heard")) <= 2
+    images.page.get_by_text("English", exact=True).click()
+    expect(status).to_be_empty()
+    images.patch(12).press("Space")
+    expect(status).to_contain_text("Patch 12 looks")
 
 
 @pytest.mark.parametrize("language", ["es", "en"])

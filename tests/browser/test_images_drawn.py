@@ -208,3 +208,20 @@ def test_a_lab_that_has_gone_is_a_sentence(open_images):
     images.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
     images.draw([(0.3, 0.3), (0.6, 0.7)])
     expect(images.alert).to_contain_text("El laboratorio no responde")
+    images.page.unroute("**/api/**")
+    images.draw([(0.3, 0.3), (0.7, 0.6)])
+    expect(images.alert).to_have_count(0)
+
+
+def test_a_model_deleted_meanwhile_is_said_and_can_be_taught_again(open_images):
+    images = open_images(state="s=digit", forgive="status of 404")
+    expect(images.chances).to_have_count(10, timeout=PATIENCE)
+    error = {"error": {"code": "no_run", "message": "No hay ninguno."}}
+    images.page.route("**/api/images/digit?**", lambda route: route.fulfill(status=404, json=error))
+    images.page.route(
+        "**/api/images/models**", lambda route: route.fulfill(json={"models": [], "digits": None})
+    )
+    images.draw([(0.3, 0.3), (0.6, 0.7)])
+    expect(images.alert).to_contain_text("El modelo que miraba ya no está aquí.")
+    expect(images.page.get_by_role("button", name="Entrenarlo ahora")).to_be_visible()
+    expect(images.chances).to_have_count(0)

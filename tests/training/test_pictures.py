@@ -235,6 +235,11 @@ def test_no_picture_at_all(tmp_path):
     assert refused("a\0b.png") == "picture.unreadable"
 
 
+def test_photographs_of_phones_that_are_not_read_are_called_by_their_name():
+    for brand, key in ((b"heic", "phone"), (b"mif1", "phone"), (b"avif", "phone"), (b"isom", "unknown")):
+        assert refused(b"\0\0\0\x18ftyp" + brand + bytes(99)) == f"picture.{key}", brand
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
 def test_links_in_a_circle_and_pipes_end_at_once(tmp_path):
     (tmp_path / "a.png").symlink_to(tmp_path / "b.png")

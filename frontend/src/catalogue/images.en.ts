@@ -16,6 +16,7 @@ export const imagesEn = {
   "own.other": "Choose another one",
   "own.hint": "Or drop it here, or paste it. At most 20 MB. It is read on this computer and never stored.",
   "own.size": "{w} × {h} pixels.",
+  "own.middle": "The model reads the middle of it.",
   "own.large": "This file has {n} MB; the most is 20 MB. Save the picture smaller and try again.",
   "own.none": "There is no picture in what you pasted.",
   "own.reading": "Reading it …",
@@ -25,6 +26,8 @@ export const imagesEn = {
 
   "picture": "Which patch looks",
   "picture.of": "{what}, in {rows} rows of {columns} patches",
+  "picture.row": "{what}, in one row of {columns} patches",
+  "picture.column": "{what}, in one column of {rows} patches",
   cls: "[CLS]",
   "cls.hint": "in no picture: it gathers the answer",
   "patch.name": "patch {n}, row {r}, column {c}: {p}",
@@ -47,6 +50,7 @@ export const imagesEn = {
   "from.self": "itself",
   "choose": "Choose another patch, or move the mouse over the picture.",
   "choose.touch": "Touch another patch.",
+  looking: "Looking …",
 
   "look.new": "This model is new: it has learnt nothing. Its numbers were drawn at random, so its looks only show which patches happen to have numbers alike.",
   "look.photos": "{model}: a model of {n} numbers that learnt from pictures of yours. It names {p} of those that it had never seen rightly.",
@@ -112,6 +116,7 @@ export const imagesEn = {
   "export.csv": "Weights, CSV",
   "fault.link": "Something in this link cannot be read; you see the beginning.",
   "fault.model": "The model that this link names is not here; you see another one.",
+  "fault.gone": "The model that was looking is no longer here.",
   "silent": "The lab does not answer: open it again with *mirada lab* and reload this page.",
   "unknown": "The lab would not, and does not say why.",
   "say.learnt": "It has learnt: {p} right.",

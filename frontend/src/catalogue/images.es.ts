@@ -18,6 +18,7 @@ export const imagesEs: Record<keyof typeof imagesEn, string> = {
   "own.other": "Elegir otra",
   "own.hint": "O suéltala aquí, o pégala. Como mucho, 20 MB. Se lee en este ordenador y no se guarda.",
   "own.size": "{w} × {h} píxeles.",
+  "own.middle": "El modelo lee su parte de en medio.",
   "own.large": "Este archivo ocupa {n} MB y caben 20 MB. Guarda la imagen más pequeña y prueba otra vez.",
   "own.none": "En lo que has pegado no hay ninguna imagen.",
   "own.reading": "Leyéndola …",
@@ -27,6 +28,8 @@ export const imagesEs: Record<keyof typeof imagesEn, string> = {
 
   "picture": "Qué parche mira",
   "picture.of": "{what}, en {rows} filas de {columns} parches",
+  "picture.row": "{what}, en una fila de {columns} parches",
+  "picture.column": "{what}, en una columna de {rows} parches",
   cls: "[CLS]",
   "cls.hint": "no está en la imagen: reúne la respuesta",
   "patch.name": "parche {n}, fila {r}, columna {c}: {p}",
@@ -49,6 +52,7 @@ export const imagesEs: Record<keyof typeof imagesEn, string> = {
   "from.self": "de él mismo",
   "choose": "Elige otro parche, o pasa el ratón por la imagen.",
   "choose.touch": "Toca otro parche.",
+  looking: "Mirando …",
 
   "look.new": "Este modelo es nuevo: no ha aprendido nada. Sus números salieron al azar, así que sus miradas solo dicen qué parches se parecen por casualidad.",
   "look.photos": "{model}: un modelo de {n} números que aprendió con imágenes tuyas. De las que no había visto nunca, acierta el {p}.",
@@ -114,6 +118,7 @@ export const imagesEs: Record<keyof typeof imagesEn, string> = {
   "export.csv": "Pesos, CSV",
   "fault.link": "Algo de este enlace no se puede leer; ves el principio.",
   "fault.model": "El modelo que nombra este enlace no está aquí; ves otro.",
+  "fault.gone": "El modelo que miraba ya no está aquí.",
   "silent": "El laboratorio no responde: ábrelo otra vez con *mirada lab* y vuelve a cargar esta página.",
   "unknown": "El laboratorio no ha querido, y no dice por qué.",
   "say.learnt": "Ha aprendido: acierta el {p}.",

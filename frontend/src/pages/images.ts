@@ -1,5 +1,6 @@
 import { base64, MOST_BYTES, open, type Lookers, type Opened, type Seen } from "../images/api";
-import { gazed, viewed } from "../images/gaze";
+import { arrivals } from "../images/arrivals";
+import { blocksOf, gazed, headsOf, viewed } from "../images/gaze";
 import { decode } from "../images/pixels";
 import { fromLink, startOf, toLink, type Shown, type Source } from "../images/state";
 import { cellsOf, FULL, SIDE, type Point } from "../images/strokes";
@@ -17,6 +18,7 @@ import { recall, remember } from "./memory";
 
 export interface ImagesOptions { language: Language; token?: string }
 
+const SLOW = 400; // milliseconds of waiting until it is said
 const QUIET = 500; // milliseconds without a change until it is spoken
 const SAMPLES: Partial<Record<Source, string>> = { china: "sample", flower: "flower" };
 
@@ -32,8 +34,11 @@ export class Images implements Acts {
   private asking = false;
   private wanted = false;
   private samples: Partial<Record<Source, string>> = {};
-  /** A person's own picture, as it was given. */
+  /** A person's own picture, as it was given; and the one that is being read. */
   private opened: File | null = null;
+  private opening: { file: File } | null = null;
+  /** What is said to have gone wrong is that nobody could look. */
+  private unseen = false;
   /** The choices of each source, kept while another one is looked at. */
   private kept: Partial<Record<Source, Shown>> = {};
 
@@ -41,7 +46,7 @@ export class Images implements Acts {
     const given = fromLink(location.hash);
     this.before = this.state = {
       language: options.language, theme: recall("theme") as State["theme"], shown: given ?? startOf("china"), lookers: null, own: null, reading: false,
-      dropping: false, sample: null, seen: null, by: null, values: null, strokes: [], at: 0, hovered: null, run: null, busy: false,
+      dropping: false, sample: null, seen: null, by: null, values: null, strokes: [], at: 0, hovered: null, run: null, busy: false, looking: true,
       fault: given ? "" : sayIn(options.language).plain("fault.link"), ownFault: "", told: "", spoken: "", width: 704,
     };
     this.root.textContent = "";
@@ -83,34 +88,13 @@ export class Images implements Acts {
       this.change(shown ? { shown, fault: "", strokes: [], seen: null, sample: this.samples[shown.source] ?? null } : { fault: this.say().plain("fault.link") });
       void this.look();
     });
-    this.arrivals();
+    arrivals({
+      hovers: (dropping) => this.change({ dropping }),
+      file: (file) => this.file(file),
+      none: () => this.state.shown.source === "own" && this.change({ ownFault: this.say().plain("own.none") }),
+    });
     this.document();
     void this.begin();
-  }
-
-  /** Pictures that are dropped on the page or pasted into it. */
-  private arrivals(): void {
-    const pictures = (data: DataTransfer | null) => [...(data?.files ?? [])];
-    const carries = (e: DragEvent) => !!e.dataTransfer?.types.includes("Files");
-    let inside = 0;
-    addEventListener("dragenter", (e) => carries(e) && ++inside === 1 && this.change({ dropping: true }));
-    addEventListener("dragleave", (e) => carries(e) && --inside === 0 && this.change({ dropping: false }));
-    addEventListener("dragover", (e) => carries(e) && e.preventDefault());
-    addEventListener("drop", (e) => {
-      if (!carries(e)) return;
-      e.preventDefault(); // or the browser would leave the page and show the picture
-      inside = 0;
-      this.change({ dropping: false });
-      const [file] = pictures(e.dataTransfer);
-      if (file) this.file(file);
-    });
-    addEventListener("paste", (e) => {
-      const [file] = pictures(e.clipboardData);
-      if (file) {
-        e.preventDefault();
-        this.file(file);
-      } else if (this.state.shown.source === "own" && !(e.target instanceof HTMLInputElement)) this.change({ ownFault: this.say().plain("own.none") });
-    });
   }
 
   /** Title and language of the document. */
@@ -135,18 +119,23 @@ export class Images implements Acts {
   /** For a screen reader: what is looked at now, once nothing has changed for a while. Nothing at first. */
   private speakSoon(): void {
     clearTimeout(this.speaking);
+    if (!this.heard) return void (this.heard = this.sentence());
     this.speaking = window.setTimeout(() => {
-      const { shown, seen } = this.state;
-      if (!seen) return;
-      const say = this.say();
-      const { key, by } = summary(say, shown, seen, gazed(viewed(seen, shown), seen.tokens, shown.query));
-      const best = seen.probabilities?.reduce((a, b) => (b.share > a.share ? b : a));
-      const drawn = shown.cells.some((x) => x);
-      const says = best && (!isDigit(this.state) || drawn) ? say.plain(isDigit(this.state) ? "digits.most" : "labels.most", { label: { text: best.label, role: "" }, p: shareText(best.share, say.language) }) + " " : "";
-      const text = says + say.plain(key, by);
-      if (this.heard && this.heard !== text) this.change({ spoken: text });
-      this.heard = text;
+      const text = this.sentence();
+      if (text && this.heard !== text) this.change({ spoken: this.heard = text });
     }, QUIET);
+  }
+
+  /** What is read and looked at; nothing until somebody looks. */
+  private sentence(): string {
+    const { shown, seen } = this.state;
+    if (!seen) return "";
+    const say = this.say();
+    const { key, by } = summary(say, shown, seen, gazed(viewed(seen, shown), seen.tokens, shown.query));
+    const best = seen.probabilities?.reduce((a, b) => (b.share > a.share ? b : a));
+    const drawn = shown.cells.some((x) => x);
+    const says = best && (!isDigit(this.state) || drawn) ? say.plain(isDigit(this.state) ? "digits.most" : "labels.most", { label: { text: best.label, role: "" }, p: shareText(best.share, say.language) }) + " " : "";
+    return says + say.plain(key, by);
   }
 
   show(change: Partial<Shown>): void {
@@ -187,9 +176,10 @@ export class Images implements Acts {
   language(): void {
     const language = this.state.language === "es" ? "en" : "es";
     remember("language", language);
-    this.heard = "";
     this.change({ language, spoken: "", fault: "", ownFault: "" });
-    if (this.opened) this.file(this.opened); // what the lab says of it stands in the other language
+    this.heard = this.sentence(); // which is not spoken again in the other language
+    const file = this.opening?.file ?? this.opened;
+    if (file) this.file(file); // what the lab says of it stands in the other language
   }
 
   link(): string {
@@ -210,10 +200,8 @@ export class Images implements Acts {
       if (SAMPLES[source]) await this.sample(source);
       await this.meet();
     } catch (error) {
-      return this.change({ fault: this.complaint(error) });
+      return this.change({ fault: this.complaint(error), looking: false });
     }
-    const { shown, lookers } = this.state;
-    if (shown.model && !lookers!.models.some(({ id }) => id === shown.model)) this.change({ shown: { ...shown, model: null }, fault: this.say().plain("fault.model") });
     await this.look();
   }
 
@@ -235,7 +223,7 @@ export class Images implements Acts {
         else if (event !== "maps") this.change({ run: data as Run });
         if (event === "end") void this.learnt(data as Run);
       },
-      lost: () => {},
+      lost: (seconds) => this.change({ fault: seconds ? this.say().plain("silent") : "" }),
       refused: (error) => this.change({ fault: this.complaint(error) }),
     });
   }
@@ -263,15 +251,22 @@ export class Images implements Acts {
   file(file: File): void {
     if (this.state.shown.source !== "own" && file !== this.opened) this.source("own");
     if (file.size > MOST_BYTES) return this.change({ ownFault: this.say().plain("own.large", { n: megabytes(file.size, this.say()) }) });
+    const mine = this.opening = { file };
+    /** Of several, the one that was given last is shown, whichever is read first. */
+    const last = (next: Partial<State>) => {
+      if (this.opening !== mine) return;
+      this.opening = null;
+      this.change({ ...next, reading: false });
+    };
     this.change({ reading: true, ownFault: "" });
     void open(this.lab(), file)
       .then((own: Opened) => {
+        if (this.opening !== mine) return;
         this.opened = file;
-        this.change({ own, seen: null, values: null });
+        last({ own, seen: this.state.shown.source === "own" ? null : this.state.seen });
         return this.look();
       })
-      .catch((error) => this.change({ ownFault: this.complaint(error) }))
-      .finally(() => this.change({ reading: false }));
+      .catch((error) => last({ ownFault: this.complaint(error) }));
   }
 
   /** What the model makes of what is shown now. While one answer is awaited no other is asked for; what changed meanwhile
@@ -280,22 +275,37 @@ export class Images implements Acts {
     this.wanted = true;
     if (this.asking) return;
     this.asking = true;
+    const slow = setTimeout(() => this.change({ looking: true }), SLOW);
     try {
       while (this.wanted) {
         this.wanted = false;
-        await this.lookOnce();
+        await this.lookOnce().catch((error) => this.gone(error));
       }
     } catch (error) {
+      this.unseen = true;
       this.change({ fault: this.complaint(error) });
     } finally {
+      clearTimeout(slow);
       this.asking = false;
+      this.change({ looking: false });
     }
   }
 
+  /** A run that was to look may have been deleted: then another one looks, or none does. */
+  private async gone(error: unknown): Promise<void> {
+    const asked = lookerOf(this.state);
+    if (!(error instanceof Refused) || error.status !== 404 || !asked) throw error;
+    await this.meet();
+    if (lookerOf(this.state)?.id === asked.id) throw error; // it is there: something else is not
+    this.change((s) => ({ seen: null, values: null, shown: { ...s.shown, model: null }, fault: this.say().plain("fault.gone") }));
+    this.wanted = true;
+  }
+
   private async lookOnce(): Promise<void> {
-    const { shown } = this.state;
+    const { shown, lookers } = this.state;
     const { source, cells } = shown;
     const looker = lookerOf(this.state);
+    if (lookers && shown.model && looker?.id !== shown.model) this.change((s) => ({ shown: { ...s.shown, model: null }, fault: this.say().plain("fault.model") }));
     if (!looker) return;
     let seen: Seen;
     if (source === "digit") seen = await call<Seen>(this.lab(), "images/digit", { model: looker.id, cells });
@@ -307,8 +317,11 @@ export class Images implements Acts {
     const values = source === "digit" ? [Array.from({ length: SIDE }, (_, y) => cells.slice(y * SIDE, (y + 1) * SIDE).map((x) => x / FULL))] : await decode(seen.pixels, seen.channels);
     if (this.state.shown.source !== source) return void (this.wanted = true);
     // What was chosen may be more than this picture has.
-    const last = seen.grid[0] * seen.grid[1] - 1;
-    this.change((s) => ({ seen, values, by: looker.id, ...(s.shown.query > last && { shown: { ...s.shown, query: last } }) }));
+    const [patches, blocks, heads] = [seen.grid[0] * seen.grid[1], blocksOf(seen), headsOf(seen)];
+    const within = ({ query, block, head, ...rest }: Shown): Shown =>
+      ({ ...rest, query: Math.min(query, patches - 1), block: Math.min(block, blocks - 1), head: head === null ? null : Math.min(head, heads - 1) });
+    this.change((s) => ({ seen, values, by: looker.id, shown: within(s.shown), ...(this.unseen && { fault: "" }) }));
+    this.unseen = false;
   }
 
   private async sample(source: Source): Promise<string> {

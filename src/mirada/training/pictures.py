@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF")
+PHONES = (b"heic", b"heix", b"hevc", b"mif1", b"msf1", b"avif", b"avis")  # brands of HEIC and AVIF
 MOST_BYTES = 20 * 10**6
 MOST_PIXELS = 50 * 10**6  # as decoded: 200 MB with transparency
 ORIENTATION = 0x0112  # in EXIF: how the camera was held
@@ -79,7 +80,8 @@ def open_picture(source: str | Path | bytes, name: str = "") -> Picture:
         try:
             return decoded(Image.open(io.BytesIO(data), formats=FORMATS))
         except UnidentifiedImageError:
-            raise PictureError("picture.unknown", name=name) from None
+            key = "picture.phone" if data[4:8] == b"ftyp" and data[8:12] in PHONES else "picture.unknown"
+            raise PictureError(key, name=name) from None
         except (Image.DecompressionBombError, TooManyPixels):
             raise PictureError("picture.bomb", name=name, most=MOST_PIXELS // 10**6) from None
         except Exception as error:  # given nonsense, a decoder raises nearly anything

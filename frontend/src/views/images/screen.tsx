@@ -41,6 +41,8 @@ export interface State {
   /** The run that teaches the model of digits. */
   run: Run | null;
   busy: boolean;
+  /** An answer is awaited for so long that it is said. */
+  looking: boolean;
   fault: string;
   ownFault: string;
   told: string;
@@ -67,6 +69,10 @@ const PAD = 336;
 const WHO: Partial<Record<Source, string>> = { china: "danielbuechele", flower: "vultilion" };
 
 export const isDigit = ({ shown }: Pick<State, "shown">): boolean => shown.source === "digit";
+
+/** Whether the model reads a picture from edge to edge, but for what an eye would not miss. */
+const whole = (own: Opened | null, { grid: [rows, columns] }: Seen): boolean =>
+  !own || Math.abs(Math.log((own.width * rows) / (own.height * columns))) < 0.15;
 
 /** Those who can look at what is shown. */
 export const lookersFor = ({ shown, lookers }: Pick<State, "shown" | "lookers">): Looker[] =>
@@ -131,13 +137,13 @@ export const Screen = ({ s, id, acts }: { s: State; id: string; acts: Acts }) =>
                 ))}
               </fieldset>
               {s.fault && <p class="bad note" role="alert">{s.fault}</p>}
-              {shown.source === "own" && <Own say={say} id={id} own={s.own} reading={s.reading} fault={s.ownFault} onFile={(file) => acts.file(file)} />}
+              {shown.source === "own" && <Own say={say} id={id} own={s.own} whole={!seen || whole(s.own, seen)} reading={s.reading} fault={s.ownFault} onFile={(file) => acts.file(file)} />}
               <div class={digit ? "desk" : "one"}>
                 {digit && <Pad say={say} cells={shown.cells} strokes={s.strokes} side={largest} at={s.at} onStrokes={(x) => acts.draw(x)} onCells={(x) => acts.ink(x)} onAt={(x) => acts.change({ at: x })} />}
                 {waiting ? <Learn say={say} run={s.run} busy={s.busy} onStart={() => acts.learn()} /> : (digit || shot.png) ? (
                   <section class="seen">
                     {digit && <div class="head"><h2>{say.rich("reads")}</h2></div>}
-                    <Picture say={say} id={id} shot={shot} width={largest} alt={say.plain("picture.of", { what, rows: String(rows), columns: String(columns) })}
+                    <Picture say={say} id={id} shot={shot} width={largest} alt={say.plain(rows === 1 ? "picture.row" : columns === 1 ? "picture.column" : "picture.of", { what, rows: String(rows), columns: String(columns) })}
                       tokens={seen?.tokens ?? null} table={table} query={shown.query} hovered={s.hovered}
                       onChoose={(query) => acts.show({ query })} onHover={(hovered) => acts.change({ hovered })} />
                   </section>
@@ -145,7 +151,8 @@ export const Screen = ({ s, id, acts }: { s: State; id: string; acts: Acts }) =>
               </div>
               {seen?.probabilities && <Chances say={say} probabilities={seen.probabilities} digits={digit} blank={digit && blank} />}
               {said && <p class="sum">{say.rich(said.key, said.by)}</p>}
-              {said && <p class="hint"><span class="mouse">{say.rich("choose")}</span><span class="finger">{say.rich("choose.touch")}</span></p>}
+              {said ? <p class="hint">{s.looking ? say.rich("looking") : [<span class="mouse">{say.rich("choose")}</span>, <span class="finger">{say.rich("choose.touch")}</span>]}</p>
+                : s.looking && !waiting && <p class="hint">{say.rich("looking")}</p>}
               {seen && <Controls say={say} id={id} shown={shown} blocks={blocksOf(seen)} heads={headsOf(seen)} onChange={(change) => acts.show(change)} onReset={() => acts.reset()} />}
               {looker && <Who say={say} id={id} looker={looker} all={lookersFor(s)} digit={digit} onModel={(model) => acts.show({ model })} />}
               {seen && <More say={say} id={id} link={acts.link()} own={shown.source === "own"} told={s.told} onTold={(told) => acts.change({ told })}
