@@ -195,8 +195,11 @@ def test_what_takes_long_is_said_until_it_is_there(open_images):
     images.page.route("**/api/images/look**", lambda route: held.append(route))
     images.source("una flor")
     images.says("Mirando …")
+    frame = images.page.locator(".frame")
+    before = frame.bounding_box()
     held[0].continue_()
     images.looked()
+    assert frame.bounding_box() == before
     expect(images.main).not_to_contain_text("Mirando …")
 
 

@@ -14,6 +14,7 @@ from test_a11y import STOP, expect_accessible
 
 import mirada
 from conftest import serve
+from mirada.training.tasks_images import Digits
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,7 @@ def test_a_digit_that_is_drawn_is_read_while_it_is_drawn(open_images):
     images = open_images(state="s=digit")
     expect(images.chances).to_have_count(10, timeout=PATIENCE)
     images.says("Parece un 3")
+    images.says(f"aprendió con {Digits.train_size} cifras")
     expect(images.patches.get_by_role("radio")).to_have_count(17)
     ring = [(0.5 + 0.23 * np.sin(t), 0.5 - 0.36 * np.cos(t)) for t in np.linspace(0, 2 * np.pi, 25)]
     images.draw(ring)
@@ -177,6 +179,26 @@ def test_a_finger_draws_and_finds_what_it_aims_at(open_images):
     assert box
     images.page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     images.page.wait_for_function("before => location.href !== before", arg=before)
+    hand = images.page.context.new_cdp_session(images.page)
+
+    def touch(kind: str, *fingers: tuple[float, float]) -> None:
+        points = [
+            {"x": box["x"] + x * box["width"], "y": box["y"] + y * box["height"], "id": i}
+            for i, (x, y) in enumerate(fingers)
+        ]
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    # What else of the hand comes to lie on the paper draws nothing.
+    touch("touchStart", (0.2, 0.2))
+    touch("touchStart", (0.2, 0.2), (0.9, 0.9))
+    touch("touchMove", (0.3, 0.2), (0.8, 0.9))
+    touch("touchMove", (0.4, 0.2), (0.7, 0.9))
+    touch("touchEnd")
+    lines = images.page.locator(".pen")
+    expect(lines).to_have_count(2)
+    numbers = re.findall(r"[\d.]+ ([\d.]+)", lines.last.get_attribute("d") or "")
+    assert len(numbers) > 1
+    assert all(float(y) < 2 for y in numbers)
 
 
 def test_keys_alone_reach_everything(open_images):
@@ -208,6 +230,7 @@ def test_a_lab_that_has_gone_is_a_sentence(open_images):
     images.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
     images.draw([(0.3, 0.3), (0.6, 0.7)])
     expect(images.alert).to_contain_text("El laboratorio no responde")
+    expect(images.chances).to_have_count(0)  # those were of another drawing
     images.page.unroute("**/api/**")
     images.draw([(0.3, 0.3), (0.7, 0.6)])
     expect(images.alert).to_have_count(0)

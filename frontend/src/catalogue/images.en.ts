@@ -54,7 +54,7 @@ export const imagesEn = {
 
   "look.new": "This model is new: it has learnt nothing. Its numbers were drawn at random, so its looks only show which patches happen to have numbers alike.",
   "look.photos": "{model}: a model of {n} numbers that learnt from pictures of yours. It names {p} of those that it had never seen rightly.",
-  "look.digits": "A model of {n} numbers that learnt from 1,348 handwritten digits. It names {p} of those that it had never seen rightly.",
+  "look.digits": "A model of {n} numbers that learnt from 1,347 handwritten digits. It names {p} of those that it had never seen rightly.",
   model: "Who looks",
   "model.new": "a new model, not trained",
   "train.own": "To have one that has learnt: *mirada train images FOLDER*, with a sub-folder of pictures for each thing to be told apart.",

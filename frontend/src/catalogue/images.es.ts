@@ -56,7 +56,7 @@ export const imagesEs: Record<keyof typeof imagesEn, string> = {
 
   "look.new": "Este modelo es nuevo: no ha aprendido nada. Sus números salieron al azar, así que sus miradas solo dicen qué parches se parecen por casualidad.",
   "look.photos": "{model}: un modelo de {n} números que aprendió con imágenes tuyas. De las que no había visto nunca, acierta el {p}.",
-  "look.digits": "Un modelo de {n} números que aprendió con 1348 cifras escritas a mano. De las que no había visto nunca, acierta el {p}.",
+  "look.digits": "Un modelo de {n} números que aprendió con 1347 cifras escritas a mano. De las que no había visto nunca, acierta el {p}.",
   model: "Quién mira",
   "model.new": "un modelo nuevo, sin entrenar",
   "train.own": "Para tener uno que haya aprendido: *mirada train images CARPETA*, con una subcarpeta de imágenes por cada cosa que deba distinguir.",

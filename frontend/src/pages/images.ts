@@ -283,7 +283,7 @@ export class Images implements Acts {
       }
     } catch (error) {
       this.unseen = true;
-      this.change({ fault: this.complaint(error) });
+      this.change({ fault: this.complaint(error), seen: null, values: null }); // which was of something else
     } finally {
       clearTimeout(slow);
       this.asking = false;

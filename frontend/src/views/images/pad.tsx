@@ -41,7 +41,7 @@ export const Pad = ({ say, cells, strokes, side, at, onStrokes, onCells, onAt }:
       <p class="hint">{say.rich("pad.hint")} {say.rich("pad.keys")}</p>
       <div class="paper-of" style={{ width: side + "px", height: side + "px" }}
         onPointerDown={(e) => {
-          if (e.button) return;
+          if (e.button || !e.isPrimary) return; // a second finger, or the hand, draws nothing
           e.preventDefault();
           e.currentTarget.setPointerCapture(e.pointerId);
           const first = point(e);

@@ -85,6 +85,7 @@ export const Picture = (props: Props) => {
   return (
     <fieldset class="shot" onKeyDown={keys}>
       <legend class="vh">{say.plain("picture")}</legend>
+      {!gaze && <div class="cls" /> /* so that the picture stays where it is when somebody looks */}
       {gaze && gaze.cls !== null && (
         <label class={"cls sans" + (asker < 0 ? " on" : first === -1 ? " pin" : "")} {...mouse(-1)}>
           {radio(-1, say.plain("cls.label", { p: share(gaze.cls) }))}
