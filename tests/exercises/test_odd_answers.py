@@ -87,6 +87,9 @@ def test_no_list_of_lists_makes_check_raise(answer):
         ([0.02, 0.32], "verdict.count"),
         ([0.02, 0.32, 0.64], "verdict.near"),
         ([0.02, 0.5, 0.5], "verdict.place"),
+        ([0.32, 0.66, 0.02], "verdict.order"),
+        ([[0.66, 0.32, 0.02]], "verdict.order"),
+        ([0.32, 0.66, 0.66], "verdict.place"),
         ([0.02, math.nan, 0.66], "verdict.nan"),
         ([[0.02], [0.32, 0.66]], "verdict.ragged"),
         (lambda: [0.02, 0.32, 0.66], "verdict.no_value"),
@@ -203,6 +206,8 @@ def test_a_failure_that_is_a_typical_mistake_says_both():
         ([0, 0.5, 0.3, 0.2], "other_weights"),
         ([0, 1, 2, 3], "shape"),
         (torch.zeros(4, 0), "shape"),
+        ([[0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]], "shape"),
+        ([[0], [1], [2], [3]], "shape"),
         ([[0, 0]] * 4, "all_zero"),
         ([[0, 0], [0.14, 0], [-0.22, 0], [0, 0]], "cancels"),
         ([[1, 1]] * 4, "same_as_others"),
@@ -213,6 +218,20 @@ def test_a_failure_that_is_a_typical_mistake_says_both():
 )
 def test_a_counterexample_that_is_none(answer, hint):
     assert example.check(answer).hint == f"what_61_percent_means.{hint}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        ([4.03, 7.91, 20.14], "sqrt_d.measured"),
+        ([[3.8, 8.0, 20.9]], "sqrt_d.measured"),
+        ([4, 8, 22.5], "verdict.place"),
+        ([8, 4, 20], "verdict.order"),
+        ([4.03, 7.91], "verdict.count"),
+    ],
+)
+def test_what_was_measured_is_told_from_what_is_another_number(answer, hint):
+    assert exercises.sqrt_d.check(answer).hint == hint
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ ANSWERS = [
     ("temperature", numpy_softmax),
     ("temperature", lambda s, t: (s.double() / t - (s.double() / t).logsumexp(-1, keepdim=True)).exp()),
     ("what_61_percent_means", [[0, 0], [0, 3], [-1, 7], [2, 2]]),
-    ("what_61_percent_means", np.diag([0, 1, 1, 1.0])),
+    ("what_61_percent_means", np.eye(4, 2, k=-2)),
     ("split_heads", heads_in_a_loop),
     ("split_heads", lambda x, n: torch.stack(x.chunk(n, -1), 1)),
     ("broken_softmax", lambda q, k: mirada.attention_weights(q, k)),

@@ -44,6 +44,8 @@ class Values(Exercise):
             if self.agree(given.reshape(expected.shape), expected):
                 return self.correct  # [[0.1, 0.2]] says the same as [0.1, 0.2]
             given = given.reshape(expected.shape)
+        if self.agree(given.flatten().sort().values, expected.flatten().sort().values):
+            return self.not_yet("verdict.order")
         if self.agree(given / 100, expected):
             return self.not_yet("verdict.percent")
         far = (given - expected).abs()

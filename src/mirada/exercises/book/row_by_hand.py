@@ -19,6 +19,7 @@ exercise = Values(
         "scores": [-1.41, 1.41, 2.12],
         "no_root": [0.00, 0.27, 0.73],  # softmax of -2, 2, 3
         "divided_by_d": [0.05, 0.36, 0.59],  # softmax of -2/2, 2/2, 3/2
+        "root_of_words": [0.03, 0.35, 0.62],  # softmax of -2, 2, 3 over √3: nearly right
         "no_exponential": [-0.67, 0.67, 1],
         "not_shared": [0.24, 4.11, 8.34],
         "crossed": [0.92, 0.03, 0.05],  # softmax of 4, -1, 0 over the root: first number by second
