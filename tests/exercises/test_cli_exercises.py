@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from mirada import cli, exercises
-from mirada.exercises import ENTRIES, progress, strict
+from mirada.exercises import ENTRIES, progress, strict, texts
 from mirada.exercises.strict import Marks
 
 
@@ -74,9 +74,20 @@ def test_one_question_and_how_to_check_an_answer(run, name):
     code, out, err = run(name)
     assert (code, err) == (0, "")
     assert " ".join(getattr(exercises, name).question.split()) in " ".join(out.split())
-    assert f"from mirada.exercises import {name}" in out
+    lines = ("from mirada import exercises", 'exercises.set_language("en")', f"exercises.{name}.check(...)")
+    assert out.endswith("".join(f"    {line}\n" for line in lines))
     assert ("def " in out) == (name != "row_by_hand")
     assert "Solution" not in out
+
+
+def test_an_answer_named_like_its_exercise_is_checked_in_the_language_that_was_asked_for(run):
+    """`mirada exercises cut_patches`: the code it prints, run after a function of that name is written."""
+    _, out, _ = run("cut_patches", "--lang", "es")
+    *_, imported, chosen, check = map(str.strip, out.splitlines())
+    names = {}
+    texts.set_language("en")
+    exec("\n".join(["def cut_patches(image, size): return image", imported, chosen]), names)
+    assert repr(eval(check.replace("...", "cut_patches"), names)).startswith("Todavía no.")
 
 
 def test_solutions_for_teachers(run):

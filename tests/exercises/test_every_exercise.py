@@ -135,5 +135,5 @@ def test_the_question_names_itself_and_shows_its_code(name):
     for part in (EVERY[name].title, EVERY[name].question, str(ENTRIES[name].number)):
         assert part in shown
         assert part in markdown
-    assert f"{name}.check(" in shown
+    assert f"exercises.{name}.check(" in shown
     assert ("```python" in markdown) == (name in FUNCTIONS)

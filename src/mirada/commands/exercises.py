@@ -12,7 +12,7 @@ from mirada import exercises
 from mirada.catalogue import Language
 from mirada.command import Command, Mistyped, language_option, spoken
 from mirada.exercises.listing import ENTRIES
-from mirada.exercises.texts import say, set_language
+from mirada.exercises.texts import current_language, say, set_language
 
 if TYPE_CHECKING:
     from mirada.exercises.strict import Marks
@@ -91,12 +91,17 @@ def written(name: str, solution: bool) -> str:
     if exercise.given_code:
         parts.append(textwrap.indent(exercise.given_code, "    "))
     if not solution:
-        code = f"    from mirada.exercises import {name}\n    {name}.check(...)"
-        return "\n\n".join([*parts, say("command.check"), code])
+        return "\n\n".join([*parts, say("command.check"), textwrap.indent(check_code(name), "    ")])
     parts += [say("command.solution"), textwrap.indent(exercise.solution_code, "    ")]
     if exercise.solution_value:
         parts.append(say("command.answer", answer=exercise.solution_value))
     return "\n\n".join([*parts, wrapped(say(f"{name}.why"))])
+
+
+def check_code(name: str) -> str:
+    """By the module's name, since the function that answers bears the exercise's own."""
+    language = current_language()
+    return f'from mirada import exercises\nexercises.set_language("{language}")\nexercises.{name}.check(...)'
 
 
 def wrapped(paragraph: str) -> str:

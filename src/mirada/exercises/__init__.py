@@ -1,9 +1,9 @@
 """The exercises of the lesson: each asks a question and checks an answer.
 
-    from mirada.exercises import row_by_hand
+    from mirada import exercises
 
-    row_by_hand                            # the question
-    row_by_hand.check([0.5, 0.25, 0.25])   # what is right about an answer, or what to think about
+    exercises.row_by_hand                            # the question
+    exercises.row_by_hand.check([0.5, 0.25, 0.25])   # what is right about an answer, or what to think about
 
 `listing.py` has all the names, `book/` one file each; an exercise is loaded when it is first asked for.
 """

@@ -92,7 +92,7 @@ class Exercise:
 
     def __repr__(self) -> str:
         code = textwrap.indent(self.given_code, "    ")
-        how = f"{self.name}.check(…)"
+        how = f"exercises.{self.name}.check(…)"
         return "\n\n".join(part for part in (self.heading, self.question, code, how) if part)
 
     def _repr_markdown_(self) -> str:

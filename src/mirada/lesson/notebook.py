@@ -28,11 +28,6 @@ UNKNOWN = re.compile(r"^(?:```|:::)\{.*|\{\w+\}`.*", re.MULTILINE)
 def notebook(chapter: Chapter) -> str:
     """The notebook, as the text of an .ipynb file."""
     cells = [cell for piece in chapter.pieces for cell in converted(piece, chapter)]
-    asked = [cell for cell in cells if cell["source"].startswith(EXERCISES)]
-    for cell in asked[:1]:  # whatever the computer's language is, verdicts speak the notebook's
-        cell["source"] = cell["source"].replace(
-            EXERCISES, f'{EXERCISES}\n\nexercises.set_language("{chapter.language}")', 1
-        )
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -68,14 +63,18 @@ def exercise(name: str, chapter: Chapter) -> Iterator[dict]:
 
 
 def answer_cell(name: str, language: Language) -> str:
-    """Where an exercise is answered: the code that it gives to begin with, or a place, and its check."""
+    """Where an exercise is answered: the code that it gives to begin with, or a place, and its check.
+
+    Whatever the computer's language is, its verdict speaks the chapter's.
+    """
     begun = getattr(exercises, name).given_code
     if begun:
         answer = ast.parse(begun).body[-1].name  # pyright: ignore[reportAttributeAccessIssue]
     else:
         answer = "answer"
         begun = f"answer = None  # {say('lesson.answer_here', language)}"
-    return f"{EXERCISES}\n\n{begun}\n\nexercises.{name}.check({answer})"
+    spoken = f'exercises.set_language("{language}")'
+    return "\n\n".join([EXERCISES, spoken, begun, f"exercises.{name}.check({answer})"])
 
 
 def prose(text: str) -> Iterator[dict]:
