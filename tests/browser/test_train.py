@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 from test_a11y import STOP, expect_accessible
+from train_page import NARROW, RUN, Train, lab_of
 
 import mirada
-from training import NARROW, RUN, Train, lab_of
 
 
 @pytest.fixture(scope="module")

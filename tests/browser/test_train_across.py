@@ -4,9 +4,9 @@ import re
 
 import pytest
 from playwright.sync_api import expect
+from train_page import lab_of
 
 import mirada
-from training import lab_of
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from train_page import NARROW, RUN, Train, lab_of
 
 import mirada
 from conftest import MIRADA
-from training import NARROW, RUN, Train, lab_of
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows which processes there are")
 
