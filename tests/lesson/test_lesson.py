@@ -130,6 +130,13 @@ def test_a_chapter_is_a_notebook_without_marks_of_ours(chapter):
 
 
 @pytest.mark.parametrize("chapter", BOTH, ids=named)
+def test_each_exercise_speaks_the_chapter_s_language_whichever_is_answered_first(chapter):
+    asked = [cell for cell in code_cells(chapter) if cell.startswith("from mirada import exercises")]
+    assert len(asked) == prose(chapter).count("```{exercise}")
+    assert all(f'exercises.set_language("{chapter.language}")' in cell for cell in asked)
+
+
+@pytest.mark.parametrize("chapter", BOTH, ids=named)
 def test_links_to_other_chapters_lead_somewhere(chapter):
     linked = re.findall(r"\]\((\d\d-[\w-]+)\.md", chapter.text)
     assert set(linked) <= {each.name for each in chapters(chapter.language)}
