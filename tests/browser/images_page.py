@@ -60,7 +60,7 @@ class Images:
         assert box
         for stroke in strokes:
             for i, (x, y) in enumerate(stroke):
-                self.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
+                self.page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=2)
                 if not i:
                     self.page.mouse.down()
             self.page.mouse.up()
