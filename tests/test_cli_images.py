@@ -108,6 +108,8 @@ def test_a_folder_of_ones_own(run, photos):
             ("images", "mis fotos", "--side", "10", "--patch", "3"),
             "10 × 10 pixels cannot be cut into patches",
         ),
+        (("images", "mis fotos", "--side", "100000"), "at most 1024 pixels a side and 4096 patches"),
+        (("images", "mis fotos", "--side", "512", "--patch", "2"), "at most 1024 pixels a side and 4096"),
         (("mis fotos",), "From a folder of pictures one learns with: mirada train images FOLDER"),
         (("digits", "--causal"), "reads a picture all at once: leave out causal"),
     ],

@@ -25,6 +25,7 @@ LEARNT = {
     "warmup": 50,
     "lr": 2e-3,
 }
+MOST_SIDE, MOST_PATCHES = 1024, 4096  # of a picture: all of its patches look at all
 LEAST = 2  # pictures of a class: one to learn from, one to be examined on
 
 
@@ -100,6 +101,9 @@ class ImageFolder(ImagesTask):
     def __init__(self, folder: str | Path, side: int = 64, patch: int = 8, labels: Sequence[str] = ()):
         if side < patch or side % patch:
             raise TrainingError("training.patches", side=side, patch=patch)
+        if side > MOST_SIDE or (side // patch) ** 2 > MOST_PATCHES:
+            limits = {"pixels": MOST_SIDE, "most": MOST_PATCHES}
+            raise TrainingError("training.too_large", side=side, patch=patch, **limits)
         self.folder, self.side, self.patch = Path(folder).resolve(), side, patch
         self.labels = list(labels) or sorted(self.classes())
         if len(self.labels) < 2:
