@@ -118,16 +118,16 @@ def test_a_file_offers_no_library_and_no_download_of_itself(open_words):
     expect(sight.page.get_by_role("link", name=sight.said("export.page"))).to_have_count(0)
 
 
-@pytest.mark.parametrize(("path", "here"), [("", 0), ("/words", 0), ("/train", 1)])
+@pytest.mark.parametrize(("path", "here"), [("", 0), ("/words", 0), ("/train", 1), ("/images", 2)])
 def test_the_navigation_shows_the_pages_there_are(open_page, lab, path, here):
     page = open_page(lab + path)
     links = page.get_by_role("navigation").locator("a")
-    expect(links).to_have_text(["Palabras", "Entrenar"])
+    expect(links).to_have_text(["Palabras", "Entrenar", "Imágenes"])
     expect(links.nth(here)).to_have_attribute("aria-current", "page")
-    links.nth(1 - here).click()
-    expect(page.get_by_role("heading", level=1)).to_have_text(
-        ["¿Cómo aprende a mirar?", "¿A quién mira cada palabra?"][here]
-    )
+    there = (here + 1) % 3
+    links.nth(there).click()
+    titles = ["¿A quién mira cada palabra?", "¿Cómo aprende a mirar?", "¿A dónde mira cada parche?"]
+    expect(page.get_by_role("heading", level=1)).to_have_text(titles[there])
 
 
 def test_a_file_knows_of_no_other_page(open_words):

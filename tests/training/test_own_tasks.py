@@ -209,7 +209,7 @@ def test_a_class_a_path_and_nothing_of_the_kind(write):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("quijote.txt", r'The file "quijote\.txt" does not exist.* numbers-en\.$'),
+        ("quijote.txt", r'The file "quijote\.txt" does not exist.* numbers-en, digits\.$'),
         ("texts/quijote", 'The file "texts/quijote" does not exist'),
         (".", "is not a file"),
         ("/dev/zero", "is not a file"),
