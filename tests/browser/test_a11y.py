@@ -148,11 +148,8 @@ STOP = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_keys_alone_reach_everything_and_show_where_one_is(open_words, width):
-    sight = open_words(viewport={"width": width, "height": 900})
-    page = sight.page
-    open_all(sight)
+def expect_all_within_reach(page: Page) -> list[list[str]]:
+    """Tab from the top reaches all that can be pressed, and shows each time where one is: the stops."""
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.get_by_text("Mirada", exact=True).click()  # from the top
     stops = []
@@ -170,6 +167,15 @@ def test_keys_alone_reach_everything_and_show_where_one_is(open_words, width):
             .map(e => e.outerHTML.slice(0, 90))"""
     )
     assert missed == []
+    return stops
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_keys_alone_reach_everything_and_show_where_one_is(open_words, width):
+    sight = open_words(viewport={"width": width, "height": 900})
+    page = sight.page
+    open_all(sight)
+    stops = expect_all_within_reach(page)
     assert len(stops) > 40
 
 

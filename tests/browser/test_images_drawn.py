@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from images_page import PATIENCE, Images
 from playwright.sync_api import expect
-from test_a11y import STOP, expect_accessible
+from test_a11y import expect_accessible, expect_all_within_reach
 
 import mirada
 from conftest import serve
@@ -211,24 +211,7 @@ def test_a_finger_draws_and_finds_what_it_aims_at(open_images):
 def test_keys_alone_reach_everything(open_images):
     images = open_images(state="s=digit")
     images.looked()
-    page = images.page
-    page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
-    page.get_by_text("Mirada", exact=True).click()
-    stops = []
-    while len(stops) < 60:
-        page.keyboard.press("Tab")
-        stop = page.evaluate(STOP)
-        if stop is None:
-            break
-        stops.append(stop)
-    assert [stop for stop in stops if stop[0] == "unseen"] == []
-    missed = page.evaluate(
-        """() => [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
-            .filter(e => !e.dataset.reached && !e.disabled && e.checkVisibility() && e.tabIndex >= 0)
-            .filter(e => !(e.type === 'radio' && !e.checked))
-            .map(e => e.outerHTML.slice(0, 90))"""
-    )
-    assert missed == []
+    expect_all_within_reach(images.page)
 
 
 def test_a_lab_that_has_gone_is_a_sentence(open_images):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
-from test_a11y import STOP, expect_accessible
+from test_a11y import expect_accessible, expect_all_within_reach
 from train_page import NARROW, RUN, Train, lab_of
 
 import mirada
@@ -239,23 +239,7 @@ def test_keys_alone_reach_everything_and_train(open_train):
     train = open_train(run="hecho")
     train.says("lo escribe.")
     page = train.page
-    page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
-    page.get_by_text("Mirada", exact=True).click()
-    stops = []
-    while len(stops) < 120:
-        page.keyboard.press("Tab")
-        stop = page.evaluate(STOP)
-        if stop is None:
-            break
-        stops.append(stop)
-    assert [stop for stop in stops if stop[0] == "unseen"] == []
-    missed = page.evaluate(
-        """() => [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
-            .filter(e => !e.dataset.reached && !e.disabled && e.checkVisibility() && e.tabIndex >= 0)
-            .filter(e => !(e.type === 'radio' && !e.checked))
-            .map(e => e.outerHTML.slice(0, 90))"""
-    )
-    assert missed == []
+    expect_all_within_reach(page)
     train.button("Entrenar otro").focus()
     page.keyboard.press("Enter")
     train.state(re.compile("aprende|terminado, 100"))

@@ -14,6 +14,7 @@ import { isDigit, lookerOf, Screen, summary, type Acts, type State } from "../vi
 import type { Child } from "../views/jsx";
 import { sayIn, type Say } from "../views/say";
 import { draw } from "./draw";
+import { dress, followWidth } from "./lab";
 import { recall, remember } from "./memory";
 
 export interface ImagesOptions { language: Language; token?: string }
@@ -74,14 +75,7 @@ export class Images implements Acts {
   }
 
   private live(): void {
-    const place = this.root.querySelector<HTMLElement>(".wide-part")!;
-    const measure = () => {
-      const zoom = place.getBoundingClientRect().width / place.offsetWidth || 1;
-      const width = Math.floor(place.getBoundingClientRect().width / zoom);
-      if (width && width !== this.state.width) this.change({ width });
-    };
-    measure();
-    new ResizeObserver(measure).observe(place);
+    followWidth(this.root, (width) => width !== this.state.width && this.change({ width }));
     addEventListener("hashchange", () => {
       if (location.hash.slice(1) === toLink(this.state.shown)) return;
       const shown = fromLink(location.hash);
@@ -97,12 +91,8 @@ export class Images implements Acts {
     void this.begin();
   }
 
-  /** Title and language of the document. */
   private document(): void {
-    const page = document.documentElement;
-    page.lang = this.state.language;
-    page.style.colorScheme = this.state.theme ?? "";
-    document.title = this.say().plain("title") + " · Mirada";
+    dress(this.state.language, this.state.theme, this.say().plain("title"));
   }
 
   /** What a change brings along outside of the drawing. */

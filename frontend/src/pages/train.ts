@@ -10,6 +10,7 @@ import { sayIn, type Say } from "../views/say";
 import { choiceOf } from "../views/train/form";
 import { Screen, type Acts, type State } from "../views/train/screen";
 import { draw } from "./draw";
+import { dress, followWidth } from "./lab";
 import { recall, remember } from "./memory";
 
 export interface TrainOptions { language: Language; token?: string }
@@ -65,26 +66,15 @@ export class Train implements Acts {
   }
 
   private live(): void {
-    const place = this.root.querySelector<HTMLElement>(".wide-part")!;
-    const measure = () => {
-      const zoom = place.getBoundingClientRect().width / place.offsetWidth || 1;
-      const width = Math.floor(place.getBoundingClientRect().width / zoom);
-      if (width && width !== this.state.width) this.change({ width });
-    };
-    measure();
-    new ResizeObserver(measure).observe(place);
+    followWidth(this.root, (width) => width !== this.state.width && this.change({ width }));
     addEventListener("hashchange", () => this.fromAddress());
     document.addEventListener("visibilitychange", () => !document.hidden && this.poll());
     this.document();
     void this.begin();
   }
 
-  /** Title, language and scroll bars of the document. */
   private document(): void {
-    const page = document.documentElement;
-    page.lang = this.state.language;
-    page.style.colorScheme = this.state.theme ?? "";
-    document.title = this.say().plain("title") + " · Mirada";
+    dress(this.state.language, this.state.theme, this.say().plain("title"));
   }
 
   /** What a change brings along outside of the drawing. */
